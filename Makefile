@@ -1,0 +1,55 @@
+# Everything runs in .venv, which the first target that needs it makes. Only Python 3.11 (or later) and make are needed.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+TESTS ?= tests papers examples/test_my_gradient.py
+FUZZ_EXAMPLES ?= 10000
+
+.PHONY: help demo test fuzz lint format clean
+
+help:
+	@echo "make demo    Newton's method for logistic regression, then a small network, on real data"
+	@echo "make test    all tests (TESTS=... for some of them, WORKERS=... processes)"
+	@echo "make fuzz    the property tests with FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) random examples each"
+	@echo "make lint    style, types, layers"
+	@echo "make format  rewrite the sources in the project's style"
+	@echo "make clean   remove what the other targets made"
+
+demo: $(VENV)/run.stamp
+	$(BIN)/python examples/newton_logistic.py
+	$(BIN)/python examples/mlp_digits.py
+
+test: $(VENV)/run.stamp
+	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+fuzz: $(VENV)/run.stamp
+	HYPOTHESIS_PROFILE=fuzz FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -m fuzz $(TESTS)
+
+lint: $(VENV)/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/lint.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: set PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for what the tests and demos need, one for the linters: each is made again when pyproject.toml changes.
+$(VENV)/run.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -e ".[test,demo]"
+	touch $@
+
+$(VENV)/lint.stamp: pyproject.toml | $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet -e ".[lint]"
+	touch $@

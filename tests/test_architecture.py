@@ -1,0 +1,126 @@
+"""The rules of the house: layers, no cycles, no late imports, small files, functions and classes."""
+
+import ast
+import graphlib
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "einsumad"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+ALL_FILES = sorted(
+    path for folder in ("einsumad", "tests", "examples", "papers") for path in (ROOT / folder).rglob("*.py")
+)
+
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 50
+MOST_METHODS_OF_A_CLASS = 15
+
+# Modules that may load another one when it is first used, through importlib, each with its reason.
+LAZY_LOADERS: dict[str, str] = {}
+
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def late_imports(tree: ast.Module) -> list[int]:
+    return [
+        node.lineno
+        for function in ast.walk(tree)
+        if isinstance(function, FUNCTIONS | ast.Lambda)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+
+def loads_by_name(tree: ast.Module) -> list[int]:
+    """Return the lines on which a module is imported by name: importlib.import_module or __import__."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr in ("import_module", "reload"))
+        or (isinstance(node, ast.Name) and node.id in ("import_module", "__import__"))
+    ]
+
+
+def long_functions(tree: ast.Module) -> list[str]:
+    return [
+        f"{node.name} ({node.end_lineno - node.lineno + 1} lines)"
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTIONS) and node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
+    ]
+
+
+def large_classes(tree: ast.Module) -> list[str]:
+    """Return the classes with too many methods, dunders left out.
+
+    Python finds an operator or a protocol (`__add__`, `__array_ufunc__`) only as a method of the class.
+    """
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = [item.name for item in node.body if isinstance(item, FUNCTIONS)]
+            counted = {name for name in methods if not (name.startswith("__") and name.endswith("__"))}
+            if len(counted) > MOST_METHODS_OF_A_CLASS:
+                found.append(f"{node.name} ({len(counted)} methods)")
+    return found
+
+
+def test_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    code = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+    assert code == 0, capsys.readouterr().out
+
+
+def test_no_import_cycle() -> None:
+    graph = grimp.build_graph("einsumad", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
+    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError with the cycle
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_module_imports_at_its_top(path: Path) -> None:
+    tree = tree_of(path)
+    assert late_imports(tree) == []
+    if name_of(path) not in LAZY_LOADERS:
+        assert loads_by_name(tree) == []
+
+
+def test_every_lazy_loader_is_one() -> None:
+    assert [name for name in LAZY_LOADERS if not loads_by_name(tree_of(ROOT / name))] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_functions_and_classes_are_small(path: Path) -> None:
+    tree = tree_of(path)
+    assert long_functions(tree) == []
+    assert large_classes(tree) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_module_says_what_it_owns(path: Path) -> None:
+    assert ast.get_docstring(tree_of(path))
+
+
+@pytest.mark.parametrize("path", ALL_FILES, ids=name_of)
+def test_files_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF_A_FILE
+
+
+def test_the_checks_themselves_find_what_they_look_for() -> None:
+    lines = ["def f():", "    import os", *["    x = 1"] * 50, "import_module('os')", "class C:"]
+    lines += [f"    def m{number}(self): pass" for number in range(16)]
+    tree = ast.parse("\n".join([*lines, "    def __add__(self, other): pass"]))
+    assert late_imports(tree) == [2]
+    assert loads_by_name(tree) == [53]
+    assert long_functions(tree) == ["f (52 lines)"]
+    assert large_classes(tree) == ["C (16 methods)"]
