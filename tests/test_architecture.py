@@ -20,7 +20,9 @@ MOST_LINES_OF_A_FUNCTION = 50
 MOST_METHODS_OF_A_CLASS = 15
 
 # Modules that may load another one when it is first used, through importlib, each with its reason.
-LAZY_LOADERS: dict[str, str] = {}
+LAZY_LOADERS: dict[str, str] = {
+    "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
+}
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -1,0 +1,8 @@
+"""From plans to arrays: lowering to NumPy calls, generated source, compiled functions, the reference.
+
+Imports the layers below it. The names of this package are what the front end uses.
+"""
+
+from einsumad.execution.reference import evaluate
+
+__all__ = ["evaluate"]
