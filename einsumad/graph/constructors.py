@@ -1,0 +1,180 @@
+"""Smart constructors: the only way to make a node. They keep invariants and do nothing a mathematician would call a step.
+
+Owns the legality of a node. Imports the kinds, interning and the canonical form. Invariant: what they return passes
+:func:`einsumad.graph.verify.verify`; what would not raises :class:`ShapeError` or :class:`IndexNotationError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import IndexNotationError, ShapeError
+from einsumad.graph.canonical import canonical_form
+from einsumad.graph.interning import intern_leaf, intern_node
+from einsumad.graph.nodes import (
+    Add,
+    Affine,
+    Einsum,
+    Elementwise,
+    General,
+    Leaf,
+    LeafKey,
+    Node,
+    Number,
+    Ones,
+    Params,
+    Selection,
+    Structural,
+    Unit,
+    Zero,
+)
+
+BOOL = np.dtype(bool)
+_serial = count(1)
+
+
+def leaf(
+    shape: Sequence[int], dtype: Any, key: LeafKey, name: str | None = None, facts: Sequence[str] = ()
+) -> Leaf:
+    """A leaf of the given identity: ``("variable", name)``, ``("traced", serial)``, ``("number", value)``, ``("slot", k)``."""
+    return intern_leaf(_shape(shape), np.dtype(dtype), key, name, tuple(sorted(set(facts))))
+
+
+def fresh_leaf(shape: Sequence[int], dtype: Any, name: str | None = None, facts: Sequence[str] = ()) -> Leaf:
+    """A leaf different from every other. Later ones sort after earlier ones."""
+    return leaf(shape, dtype, ("traced", next(_serial)), name, facts)
+
+
+def unit(size: int, axes: int, dtype: Any) -> Unit:
+    """The delta over `axes` axes of the given size (at least two)."""
+    if axes < 2:
+        raise ShapeError(f"a unit tensor has two axes or more, not {axes}")
+    return intern_node(Unit, (int(size),) * axes, np.dtype(dtype), ())
+
+
+def ones(shape: Sequence[int], dtype: Any) -> Ones:
+    """The tensor of ones."""
+    return intern_node(Ones, _shape(shape), np.dtype(dtype), ())
+
+
+def zero(shape: Sequence[int], dtype: Any) -> Zero:
+    """The tensor of zeros."""
+    return intern_node(Zero, _shape(shape), np.dtype(dtype), ())
+
+
+def affine(
+    in_size: int, out_sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: Any
+) -> Structural:
+    """The affine 0/1 tensor; the identity map is the unit tensor and a map that never meets the bounds is zero."""
+    outs, steps = _shape(out_sizes), tuple([int(s) for s in strides])
+    if len(outs) != len(steps) or not outs:
+        raise ShapeError(
+            f"an affine tensor needs one stride for each out axis, got {len(steps)} for {len(outs)}"
+        )
+    # the stride of an axis with at most one index never acts
+    steps = tuple([step if size > 1 else 0 for step, size in zip(steps, outs, strict=True)])
+    shape = (int(in_size), *outs)
+    low = offset + sum(step * (size - 1) for step, size in zip(steps, outs, strict=True) if step < 0)
+    high = offset + sum(step * (size - 1) for step, size in zip(steps, outs, strict=True) if step > 0)
+    if 0 in shape or high < 0 or low >= in_size:
+        return zero(shape, dtype)
+    if len(outs) == 1 and outs[0] == in_size and offset == 0 and (steps[0] == 1 or in_size == 1):
+        return unit(in_size, 2, dtype)
+    return intern_node(Affine, shape, np.dtype(dtype), (), steps, int(offset))
+
+
+def selection(index: Node, size: int, dtype: Any) -> Selection:
+    """One-hot rows of length `size` at the values of the integer tensor `index`."""
+    if index.dtype.kind not in "iu":
+        raise ShapeError(f"a selection needs an integer index tensor, got dtype {index.dtype}")
+    return intern_node(Selection, (*index.shape, int(size)), np.dtype(dtype), (index,))
+
+
+def einsum(
+    operands: Sequence[Node],
+    inputs: Sequence[Sequence[int]],
+    output: Sequence[int],
+    coefficient: Number = 1,
+    dtype: Any = None,
+) -> Einsum:
+    """The product of the operands with one label tuple each; labels are any integers and end up canonical.
+
+    Sizes of a label must agree (broadcasting is written with :func:`ones`). The dtype defaults to the promotion of
+    those of the operands that are no masks.
+    """
+    if len(operands) != len(inputs):
+        raise IndexNotationError(f"{len(operands)} operands but {len(inputs)} index tuples")
+    sizes: dict[int, int] = {}
+    for operand, labels in zip(operands, inputs, strict=True):
+        if len(operand.shape) != len(labels):
+            raise IndexNotationError(
+                f"index tuple {tuple(labels)} does not fit an operand of shape {operand.shape}"
+            )
+        for label, size in zip(labels, operand.shape, strict=True):
+            if sizes.setdefault(label, size) != size:
+                raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
+    if len(set(output)) != len(output) or not sizes.keys() >= set(output):
+        raise IndexNotationError(
+            f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}"
+        )
+    ordered, labels = canonical_form(operands, inputs, output)
+    result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
+    shape = tuple([sizes[label] for label in output])
+    return intern_node(Einsum, shape, result, ordered, canonical_number(coefficient), labels)
+
+
+def product_dtype(operands: Sequence[Node]) -> np.dtype:
+    """The dtype of a product: masks do not take part unless nothing else does."""
+    kinds = {operand.dtype for operand in operands}
+    if len(kinds) == 1:
+        return kinds.pop()
+    kinds.discard(BOOL)
+    if not kinds:
+        raise ShapeError("a product of no operands needs a dtype")
+    return kinds.pop() if len(kinds) == 1 else np.result_type(*sorted(kinds, key=str))
+
+
+def add(operands: Sequence[Node], dtype: Any = None) -> Add:
+    """The sum of operands of equal shape."""
+    if not operands:
+        raise ShapeError("a sum needs at least one operand")
+    _same_shape("a sum", operands)
+    result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
+    ordered = tuple(sorted(operands, key=lambda o: (o.form, o.leaf_keys, o.digest)))
+    return intern_node(Add, operands[0].shape, result, ordered)
+
+
+def elementwise(function: str, operands: Sequence[Node], params: Params, dtype: Any) -> Elementwise:
+    """A catalogue function of operands of equal shape. Use :func:`einsumad.functions.apply`, which knows the dtype."""
+    _same_shape(function, operands)
+    return intern_node(Elementwise, operands[0].shape, np.dtype(dtype), tuple(operands), function, params)
+
+
+def general(
+    function: str, operands: Sequence[Node], params: Params, shape: Sequence[int], dtype: Any
+) -> General:
+    """A catalogue function of tensors. Use :func:`einsumad.functions.call`, which knows shape and dtype."""
+    return intern_node(General, _shape(shape), np.dtype(dtype), tuple(operands), function, params)
+
+
+def canonical_number(value: Number) -> Number:
+    """The number as an int where it is one: 2.0 and 2 are the same coefficient."""
+    if isinstance(value, int):
+        return int(value)
+    value = float(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple([int(size) for size in shape])
+
+
+def _same_shape(what: str, operands: Sequence[Node]) -> None:
+    if any(operand.shape != operands[0].shape for operand in operands):
+        raise ShapeError(
+            f"{what} needs operands of equal shape, got {[operand.shape for operand in operands]}"
+        )

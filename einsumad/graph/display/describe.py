@@ -1,0 +1,48 @@
+"""One-line descriptions of a node.
+
+Owns :func:`node_repr` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time taken does
+not depend on the size of the graph below the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from einsumad.graph.display.fragments import SHORT_NAMES, number_text
+from einsumad.graph.display.indices import one_line
+from einsumad.graph.nodes import Einsum, Elementwise, General, Leaf, Node, Ones, Unit, Zero
+from einsumad.notation import to_product
+
+_WIDTH = 72
+
+
+def node_repr(node: Node) -> str:
+    """The kind, shape, dtype and shortened notation of a node, such as ``<Einsum (3, 3) float64: X[k,i] X[k,j]>``."""
+    text = one_line(node)
+    if len(text) > _WIDTH:
+        text = text[: _WIDTH - 1] + "…"
+    return f"<{type(node).__name__} {node.shape} {node.dtype}: {text}>"
+
+
+def product_notation(node: Einsum, names: Mapping[Node, str] | None = None) -> str:
+    """A product with its index sets, ``A *(ij,jk,ik) B``; operands without a name are told by their kind."""
+    called = [_short_name(operand, names or {}) for operand in node.operands]
+    text = to_product(called, node.inputs, range(len(node.shape)))
+    return text if node.coefficient == 1 else f"{number_text(node.coefficient)} · {text}"
+
+
+def _short_name(node: Node, names: Mapping[Node, str]) -> str:
+    if node in names:
+        return names[node]
+    match node:
+        case Leaf():
+            return node.name or (str(node.key[1]) if node.key[0] == "number" else "·")
+        case Unit():
+            return "δ"
+        case Ones():
+            return "1"
+        case Zero():
+            return "0"
+        case Elementwise() | General():
+            return f"{SHORT_NAMES.get(node.function, node.function)}(…)"
+    return f"{type(node).__name__.lower()}(…)"

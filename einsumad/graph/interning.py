@@ -1,0 +1,90 @@
+"""One record for each content: the table of living nodes and the digests that address it.
+
+Owns the table and the digests. Imports the node kinds. Invariant: two nodes of equal content are the same object for as
+long as one of them lives, in every thread.
+"""
+
+from __future__ import annotations
+
+import marshal
+import threading
+from hashlib import blake2b
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from einsumad.graph.nodes import Leaf, LeafKey, Node
+
+_LEAVES_IN_ORDER_KEY = 8
+_MARSHAL_VERSION = 2  # the last version without back references, hence a function of the content alone
+_table: WeakValueDictionary[bytes, Node] = WeakValueDictionary()
+# reentrant: a collection that starts inside may run finalisers that build graph
+_lock = threading.RLock()
+
+N = TypeVar("N", bound=Node)
+
+
+def intern_node(
+    kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *fields: Any
+) -> N:
+    """The node of this kind and content, made if none is alive. `fields` are those of the kind, plain data only."""
+    content = marshal.dumps((kind.__name__, shape, dtype.str, fields), _MARSHAL_VERSION)
+    digest = _digest(content, [operand.digest for operand in operands])
+    found = _table.get(digest)
+    if found is not None:
+        return found  # type: ignore[return-value]  # the kind is part of the digest
+    form = _digest(content, [operand.form for operand in operands])
+    return _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *fields))
+
+
+def intern_leaf(
+    shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]
+) -> Leaf:
+    """The leaf of this key and content, made if none is alive."""
+    digest, form = leaf_digests(shape, dtype, key, name, facts)
+    found = _table.get(digest)
+    if found is not None:
+        return found  # type: ignore[return-value]  # the kind is part of the digest
+    return _enter(Leaf(shape, dtype, (), digest, form, (key,), key, name, facts))
+
+
+def content_digests(
+    kind: str, shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], fields: tuple[Any, ...]
+) -> tuple[bytes, bytes]:
+    """The digest and form that a node of this kind and content has."""
+    content = marshal.dumps((kind, shape, dtype.str, fields), _MARSHAL_VERSION)
+    digests, forms = [operand.digest for operand in operands], [operand.form for operand in operands]
+    return _digest(content, digests), _digest(content, forms)
+
+
+def leaf_digests(
+    shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]
+) -> tuple[bytes, bytes]:
+    """The digest and form that a leaf of this content has."""
+    form = _digest(marshal.dumps(("Leaf", shape, dtype.str, facts), _MARSHAL_VERSION), [])
+    return _digest(marshal.dumps((key, name), _MARSHAL_VERSION), [form]), form
+
+
+def is_interned(node: Node) -> bool:
+    """Whether the node is the one that stands for its content."""
+    return _table.get(node.digest) is node
+
+
+def _digest(content: bytes, operands: list[bytes]) -> bytes:
+    """Marshalled data end where they end and digests have one length: no two contents give the same bytes."""
+    return blake2b(content + b"".join(operands), digest_size=16).digest()
+
+
+def _first_leaves(operands: tuple[Node, ...]) -> tuple[LeafKey, ...]:
+    if len(operands) == 1:
+        return operands[0].leaf_keys
+    seen: dict[LeafKey, None] = {}
+    for operand in operands:
+        seen.update(dict.fromkeys(operand.leaf_keys))
+        if len(seen) >= _LEAVES_IN_ORDER_KEY:
+            break
+    return tuple(seen)[:_LEAVES_IN_ORDER_KEY]
+
+
+def _enter(made: N) -> N:
+    with _lock:
+        return _table.setdefault(made.digest, made)  # type: ignore[return-value]  # the kind is part of the digest
