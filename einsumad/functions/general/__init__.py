@@ -1,4 +1,8 @@
 """The rows of the functions from tensors to tensors. Importing this package registers them.
 
-Owns the order of import. Imports its modules. Invariant: every module here is imported here.
+Owns the order of import. Imports its modules. Invariant: every module with rows is imported here.
 """
+
+from einsumad.functions.general import determinants, linear, reductions
+
+__all__ = ["determinants", "linear", "reductions"]

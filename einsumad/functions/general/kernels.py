@@ -1,0 +1,147 @@
+"""The numerical kernels behind the general functions where NumPy has none that is right everywhere.
+
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: batch axes lead, the
+dtype of the operand is kept, NaN propagates, and no kernel divides by a number that may be zero.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+def product_of_others(x: Array, order: int) -> Array:
+    """``P[b, i1, ..., ik] = prod of x[b, l] over l not in {i1, ..., ik}`` where all i differ, else 0.
+
+    Division-free: for i1 < ... < ik it is the product before i1, those between neighbours, and the product
+    after ik, all of them running products.
+    """
+    size = x.shape[-1]
+    before = _running(x)
+    after = _running(x[..., ::-1])[..., ::-1]
+    index = np.sort(np.indices((size,) * order), axis=0)
+    result = before[..., index[0]] * after[..., index[-1]]
+    if order == 1:
+        return result
+    between = _products_between(x)
+    for left, right in zip(index, index[1:], strict=False):
+        result = result * between[..., left, right]
+    distinct = np.all(index[1:] > index[:-1], axis=0)
+    return np.where(distinct, result, np.zeros((), x.dtype))
+
+
+def _products_between(x: Array) -> Array:
+    """``R[b, i, j] = prod of x[b, l] over i < l < j`` for i < j (other entries mean nothing)."""
+    size = x.shape[-1]
+    position = np.arange(size)
+    factors = np.where(position > position[:, None], x[..., None, :], np.ones((), x.dtype))
+    return _running(factors)
+
+
+def _running(x: Array) -> Array:
+    """``Q[b, i] = prod of x[b, l] over l < i``."""
+    result = np.ones(x.shape, x.dtype)
+    np.cumprod(x[..., :-1], axis=-1, out=result[..., 1:])
+    return result
+
+
+def determinant_minors(a: Array, order: int) -> Array:
+    """``M[b, i1, j1, ..., ik, jk] = d^k det(a[b]) / da[i1, j1] ... da[ik, jk]``: signed minors.
+
+    With ``a = U S V'`` the derivative tensor of det at S, which is diagonal, has the products of the other
+    singular values where j is a permutation of the distinct i, with the sign of the permutation; U and V
+    transform it, one index pair at a time. No division, so singular matrices and ties need no care. A matrix
+    that is not finite gives NaN.
+    """
+    finite = np.isfinite(a).all(axis=(-2, -1))
+    size = a.shape[-1]
+    u, s, vt = np.linalg.svd(np.where(finite[..., None, None], a, np.eye(size, dtype=a.dtype)))
+    sign = np.sign(np.linalg.det(u)) * np.sign(np.linalg.det(vt))
+    core = product_of_others(s, order)
+    pair = u[..., :, None, :] * np.swapaxes(vt, -1, -2)[..., None, :, :]
+    ordered = _transform_axes(core, pair, order)
+    batch = a.ndim - 2
+    result = np.zeros(ordered.shape, a.dtype)
+    for permutation in permutations(range(order)):
+        axes = [*range(batch)]
+        for position, image in enumerate(permutation):
+            axes += [batch + 2 * position, batch + 2 * image + 1]
+        result += _parity(permutation) * np.transpose(ordered, axes)
+    result *= sign.reshape(*sign.shape, *[1] * (2 * order)).astype(a.dtype)
+    result[~finite] = np.nan
+    return result
+
+
+def _transform_axes(core: Array, pair: Array, order: int) -> Array:
+    """``G[b, i1, j1, ..., ik, jk] = sum over a of core[b, a1, ..., ak] * prod over m of pair[b, im, jm, am]``.
+
+    Each step replaces the first axis a by the pair (i, j) and moves it to the end.
+    """
+    batch = core.shape[: core.ndim - order]
+    size = pair.shape[-1]
+    matrix = pair.reshape(*batch, size * size, size)
+    for done in range(order):
+        rest = core.reshape(*batch, size, size ** (order - 1 - done) * size ** (2 * done))
+        core = np.swapaxes(matrix @ rest, -1, -2)
+    return core.reshape(*batch, *(size,) * (2 * order))
+
+
+def _parity(permutation: tuple[int, ...]) -> int:
+    inversions = sum(a > b for k, a in enumerate(permutation) for b in permutation[k + 1 :])
+    return -1 if inversions % 2 else 1
+
+
+def determinant(a: Array) -> Array:
+    """``det(a[b])``."""
+    return np.asarray(np.linalg.det(a))
+
+
+def sign_determinant(a: Array) -> Array:
+    """The sign of ``det(a[b])``: -1, 0 or 1."""
+    return np.asarray(np.linalg.slogdet(a)[0])
+
+
+def log_absolute_determinant(a: Array) -> Array:
+    """``log |det(a[b])|`` without forming the determinant."""
+    return np.asarray(np.linalg.slogdet(a)[1])
+
+
+def log_determinant(a: Array) -> Array:
+    """``log det(a[b])``, NaN where the determinant is negative."""
+    sign, value = np.linalg.slogdet(a)
+    return np.asarray(np.where(sign < 0, np.array(np.nan, a.dtype), value))
+
+
+def product(x: Array) -> Array:
+    """``prod over i of x[b, i]``."""
+    return np.asarray(np.prod(x, axis=-1))
+
+
+def maximum(x: Array) -> Array:
+    """``max over i of x[b, i]``; NaN propagates."""
+    return np.asarray(np.max(x, axis=-1))
+
+
+def minimum(x: Array) -> Array:
+    """``min over i of x[b, i]``; NaN propagates."""
+    return np.asarray(np.min(x, axis=-1))
+
+
+def logsumexp(x: Array) -> Array:
+    """``log(sum over i of exp(x[b, i]))``: the largest entry, and log1p of what the others add to it.
+
+    -inf for no entry and for entries that are all -inf; inf where one is inf.
+    """
+    if x.shape[-1] == 0:
+        return np.full(x.shape[:-1], -np.inf, x.dtype)
+    where = np.argmax(x, axis=-1)[..., None]
+    largest = np.take_along_axis(x, where, axis=-1)
+    finite = np.isfinite(largest)
+    nothing = np.zeros((), x.dtype)
+    terms = np.exp(np.where(finite, x, nothing) - np.where(finite, largest, nothing))
+    np.put_along_axis(terms, where, 0, axis=-1)
+    return np.asarray(np.log1p(terms.sum(axis=-1)) + largest[..., 0])

@@ -1,0 +1,181 @@
+"""Reductions over the last axis that are no sums: product, maximum, minimum, logsumexp.
+
+Owns these rows. Imports the catalogue and graph spelling. Invariant: the product's derivatives are
+division-free and right at zeros to every order; equal entries share the derivative of a maximum equally.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import ShapeError
+from einsumad.functions.catalogue import GeneralFunction, apply, call, register_general
+from einsumad.functions.dtypes import floating_one, of_product
+from einsumad.functions.general import kernels
+from einsumad.functions.general.local import axes_of, last_axis, term, volume
+from einsumad.functions.rows import whole
+from einsumad.graph import General, Node, Params, Shape, broadcast, einsum, negate, total
+
+Inferred = tuple[Shape, np.dtype[Any]]
+
+
+def _infer_product(operands: tuple[Node, ...], params: Params) -> Inferred:
+    batch, _ = last_axis("product", operands[0])
+    return batch, of_product((operands[0].dtype,), params)
+
+
+def _infer_others(operands: tuple[Node, ...], params: Params) -> Inferred:
+    batch, size = last_axis("product_of_others", operands[0])
+    order = whole(params)
+    if order < 1:
+        raise ShapeError(f"product_of_others leaves 1, 2, ... entries out, not {order}")
+    return (*batch, *(size,) * order), of_product((operands[0].dtype,), params)
+
+
+def _infer_extremum(operands: tuple[Node, ...], _params: Params) -> Inferred:
+    batch, size = last_axis("a maximum or minimum", operands[0])
+    if size == 0:
+        raise ShapeError(
+            f"a maximum or minimum over no entry does not exist: the last axis of {operands[0].shape}"
+        )
+    return batch, operands[0].dtype
+
+
+def _infer_logsumexp(operands: tuple[Node, ...], params: Params) -> Inferred:
+    batch, _ = last_axis("logsumexp", operands[0])
+    return batch, floating_one((operands[0].dtype,), params)
+
+
+def _product_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b, b' i] = P1[b i] delta[b b']``, P1 the product of all other entries."""
+    axes = axes_of(node, position, len(node.shape))
+    others = call("product_of_others", node.operands[0], params=(1,))
+    return (term(node, axes, [(others, (*axes.batch, *axes.into))]),)
+
+
+def _others_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``P_k[b, i1 ... ik] = prod of x[b l] over l not in {i1 ... ik}`` where all i differ, else 0.
+
+    ``J[b i1 ... ik, b' j] = P_(k+1)[b i1 ... ik j] delta[b b']``; zero for k > n.
+    """
+    order = whole(node.params)
+    axes = axes_of(node, position, len(node.shape) - order)
+    higher = call("product_of_others", node.operands[0], params=(order + 1,))
+    return (term(node, axes, [(higher, (*axes.batch, *axes.out, *axes.into))]),)
+
+
+def _shares(node: General, position: int, beaten: str) -> tuple[Node, ...]:
+    """Entries that are not beaten by the extremum share it equally; their mask is true at NaN."""
+    x = node.operands[0]
+    rank = len(x.shape)
+    spread = broadcast(node, range(rank - 1), x.shape)
+    reached = apply("logical_not", apply(beaten, x, spread))
+    count = einsum([reached], [range(rank)], range(rank - 1), 1, node.dtype)
+    axes = axes_of(node, position, rank - 1)
+    share = (apply("reciprocal", count), axes.batch)
+    return (term(node, axes, [(reached, (*axes.batch, *axes.into)), share]),)
+
+
+def _maximum_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative."""
+    return _shares(node, position, "less")
+
+
+def _minimum_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative."""
+    return _shares(node, position, "greater")
+
+
+def _logsumexp_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b, b' i] = exp(x[b i] - L[b]) delta[b b']``, L the value: the softmax of x, which never overflows.
+
+    Entries of -inf have derivative 0. Where L itself is infinite (all entries -inf, or one of them inf) the
+    softmax does not exist and the derivative is NaN; no entry at all gives L = -inf and an empty derivative.
+    """
+    x = node.operands[0]
+    axes = axes_of(node, position, len(node.shape))
+    level = broadcast(node, range(len(node.shape)), x.shape)
+    softmax = apply("exp", total(x, negate(level)))
+    return (term(node, axes, [(softmax, (*axes.batch, *axes.into))]),)
+
+
+def _linear_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
+    return volume(shapes[0])
+
+
+def _others_cost(shapes: tuple[Shape, ...], params: Params) -> int:
+    size, order = shapes[0][-1], whole(params)
+    return volume(shapes[0][:-1]) * (2 * size + (size**2 if order > 1 else 0) + order * size**order)
+
+
+def _logsumexp_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
+    return 16 * volume(shapes[0])
+
+
+register_general(
+    GeneralFunction(
+        name="product",
+        arity=1,
+        infer=_infer_product,
+        jacobian=_product_jacobian,
+        kernel=kernels.product,
+        cost=_linear_cost,
+        symbol="prod",
+        domain="all numbers",
+        doc=_product_jacobian.__doc__ or "",
+    )
+)
+register_general(
+    GeneralFunction(
+        name="product_of_others",
+        arity=1,
+        infer=_infer_others,
+        jacobian=_others_jacobian,
+        kernel=kernels.product_of_others,
+        cost=_others_cost,
+        symbol="others",
+        domain="all numbers",
+        doc=_others_jacobian.__doc__ or "",
+    )
+)
+register_general(
+    GeneralFunction(
+        name="max_reduce",
+        arity=1,
+        infer=_infer_extremum,
+        jacobian=_maximum_jacobian,
+        kernel=kernels.maximum,
+        cost=_linear_cost,
+        symbol="max",
+        domain="all numbers, at least one",
+        doc=_maximum_jacobian.__doc__ or "",
+    )
+)
+register_general(
+    GeneralFunction(
+        name="min_reduce",
+        arity=1,
+        infer=_infer_extremum,
+        jacobian=_minimum_jacobian,
+        kernel=kernels.minimum,
+        cost=_linear_cost,
+        symbol="min",
+        domain="all numbers, at least one",
+        doc=_minimum_jacobian.__doc__ or "",
+    )
+)
+register_general(
+    GeneralFunction(
+        name="logsumexp",
+        arity=1,
+        infer=_infer_logsumexp,
+        jacobian=_logsumexp_jacobian,
+        kernel=kernels.logsumexp,
+        cost=_logsumexp_cost,
+        symbol="logsumexp",
+        domain="all numbers",
+        doc=_logsumexp_jacobian.__doc__ or "",
+    )
+)
