@@ -1,0 +1,175 @@
+"""From whatever a caller hands in to a node.
+
+Owns the lifting of numbers and arrays. Imports the graph, the value store and the tensor. Invariant: a lifted array is a
+private snapshot, so later writes by the caller change nothing; dtypes follow NumPy's promotion, in which Python numbers
+are weak and everything else is not; what cannot be traced is refused, never turned into objects.
+
+Python's 0, 1, -1, 2, -2, 1/2 and -1/2 become constants of the graph, which rewrites may look at. All other numbers become
+number leaves and all arrays leaves: the plan does not depend on their values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.values import bind
+from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
+
+PythonNumber: TypeAlias = bool | int | float
+_Met: TypeAlias = dict[int, tuple[Any, np.ndarray, Leaf]]
+
+_CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
+_TRACEABLE_KINDS = "biuf"
+_BIT_PATTERNS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_met: ContextVar[_Met | None] = ContextVar("arrays met in this trace", default=None)
+
+
+def as_node(x: Any, partner_dtype: Any = None) -> Node:
+    """The node of a tensor, number, array or nested sequence of numbers.
+
+    A Python number takes the dtype that NumPy's promotion gives it beside ``partner_dtype``; everything else, and a
+    Python number without a partner, has the dtype that ``np.asarray`` gives it.
+    """
+    if isinstance(x, Tensor):
+        return x.node
+    if is_python_number(x):
+        return number(x, np.result_type(partner_dtype, x) if partner_dtype is not None else np.asarray(x).dtype)
+    if isinstance(x, np.generic):
+        return _numpy_scalar(x)
+    return _array(x)
+
+
+def is_python_number(x: object) -> bool:
+    """Whether the operand is a bool, int or float of Python, and no NumPy scalar."""
+    return isinstance(x, (int, float)) and not isinstance(x, np.generic)
+
+
+def number(value: PythonNumber, dtype: Any) -> Node:
+    """The node without axes of a Python number in the given dtype."""
+    target = check_dtype(dtype)
+    if target.kind == "b":
+        return ones((), target) if value else zero((), target)
+    if target.kind == "f":
+        value = float(value)
+    else:
+        target.type(value)  # raises where the dtype cannot hold the number
+    if value == 0 and math.copysign(1, value) > 0:
+        return zero((), target)
+    if value == 1:
+        return ones((), target)
+    if value in _CONSTANTS and value != 0:
+        return constant(value, (), target)
+    return leaf((), target, ("number", value if value == 0 else canonical(value)))
+
+
+def check_dtype(dtype: Any) -> np.dtype:
+    """The dtype, if values of it can be traced."""
+    target = np.dtype(dtype)
+    if target.kind not in _TRACEABLE_KINDS:
+        raise _refusal(target)
+    return target
+
+
+def canonical(value: PythonNumber) -> int | float:
+    """The number in the one form in which it stands in the graph."""
+    return canonical_number(value) if math.isfinite(value) else value
+
+
+@contextmanager
+def one_leaf_per_array() -> Iterator[None]:
+    """Within this context the same array object, met again with the same content, is the same leaf.
+
+    A context inside another shares what the outer one has met. The arrays met are kept alive until it ends.
+    """
+    if _met.get() is not None:
+        yield
+        return
+    token = _met.set({})
+    try:
+        yield
+    finally:
+        _met.reset(token)
+
+
+def _array(x: Any) -> Node:
+    met = _met.get()
+    seen = met.get(id(x)) if met is not None else None
+    if seen is not None and _same_bits(x, seen[1]):
+        return seen[2]
+    array = plain_array(x)
+    node = fresh_leaf(array.shape, array.dtype)
+    value = bind(node, array)
+    if met is not None and type(x) is np.ndarray:
+        met[id(x)] = (x, value, node)
+    return node
+
+
+def plain_array(x: Any) -> np.ndarray:
+    """The operand as an array, or an error that says why it cannot be traced."""
+    if isinstance(x, np.ndarray):
+        if type(x) not in (np.ndarray, np.memmap):
+            raise TracingError(
+                f"an array of the subclass {type(x).__name__} has rules of its own that tracing does not know: "
+                "convert it with np.asarray first"
+            )
+        array = x
+    else:
+        if isinstance(x, (list, tuple)) and _holds_tensor(x):
+            raise TracingError(
+                f"a {type(x).__name__} with traced entries is no array: build one with einsumad.numpy.array(...)"
+            )
+        array = np.asarray(x)
+    if array.dtype.kind not in _TRACEABLE_KINDS:
+        raise _refusal(array.dtype, x)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _numpy_scalar(x: np.generic) -> Node:
+    if x.dtype.kind not in _TRACEABLE_KINDS:
+        raise _refusal(x.dtype, x)
+    value = x.item()
+    if x.dtype.kind == "b":
+        return number(value, x.dtype)
+    if isinstance(value, np.generic):  # a long double, which Python has no number for
+        return _array(np.asarray(x))
+    return leaf((), x.dtype, ("number", value if value == 0 else canonical(value)))
+
+
+def _same_bits(x: Any, kept: np.ndarray) -> bool:
+    if x is kept:
+        return True
+    pattern = _BIT_PATTERNS.get(kept.dtype.itemsize)
+    if pattern is None or x.shape != kept.shape or x.dtype != kept.dtype:
+        return False
+    return bool(np.array_equal(x.view(pattern), kept.view(pattern)))
+
+
+def _holds_tensor(x: Any) -> bool:
+    stack = [x]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Tensor):
+            return True
+        if isinstance(part, (list, tuple)):
+            stack.extend(part)
+    return False
+
+
+def _refusal(dtype: np.dtype, x: Any = None) -> TracingError:
+    if dtype.kind == "c":
+        return TracingError(f"complex numbers are not supported yet, got dtype {dtype}: use real and imaginary parts")
+    if dtype.kind == "O" and isinstance(x, np.ndarray) and any(isinstance(part, Tensor) for part in x.flat):
+        return TracingError("an object array of traced values is no array: build one with einsumad.numpy.array(...)")
+    what = type(x).__name__ if x is not None else "a value"
+    return TracingError(
+        f"{what} of dtype {dtype} cannot be traced: traced values are arrays of floats, integers or booleans"
+    )
+

@@ -1,0 +1,96 @@
+"""Sums, products, quotients and powers.
+
+Owns these ufuncs. Imports the registry, promotion and broadcasting. Invariant: a product or quotient is one product node
+whose factors keep their own index sets; nothing is spread out for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.broadcasting import broadcast_shape, constant_of, product
+from einsumad.frontend.lifting import canonical, is_python_number
+from einsumad.frontend.numpy_functions.elementwise import row
+from einsumad.frontend.promotion import ufunc_operands
+from einsumad.frontend.registry import implements_ufunc, qualified_name
+from einsumad.functions import apply
+from einsumad.graph import BOOL, Node, add
+
+_EXACT_RECIPROCALS = frozenset({1, -1, 2, -2, 0.5, -0.5})
+
+
+@implements_ufunc(np.add)
+def _add(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    (a, b), dtype = ufunc_operands(ufunc, x, y)
+    return row("logical_or", a, b) if dtype == BOOL else _sum(a, b, 1, dtype)
+
+
+@implements_ufunc(np.subtract)
+def _subtract(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    (a, b), dtype = ufunc_operands(ufunc, x, y)
+    _refuse_unsigned(ufunc, dtype)
+    return _sum(a, b, -1, dtype)
+
+
+def _sum(a: Node, b: Node, sign: int, dtype: np.dtype) -> Node:
+    shape = broadcast_shape(a.shape, b.shape)
+    return add([product([a], dtype, shape=shape), product([b], dtype, sign, shape)], dtype)
+
+
+@implements_ufunc(np.multiply)
+def _multiply(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    (a, b), dtype = ufunc_operands(ufunc, x, y)
+    return row("logical_and", a, b) if dtype == BOOL else product([a, b], dtype)
+
+
+@implements_ufunc(np.true_divide)
+def _divide(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    (a, b), dtype = ufunc_operands(ufunc, x, y)
+    divisor = constant_of(b)
+    if divisor in _EXACT_RECIPROCALS:
+        shape = broadcast_shape(a.shape, b.shape)
+        return product([a], dtype, 1 / divisor, shape)
+    return product([a, apply("reciprocal", b)], dtype)
+
+
+@implements_ufunc(np.negative)
+def _negative(ufunc: np.ufunc, x: Any) -> Node:
+    (a,), dtype = ufunc_operands(ufunc, x)
+    _refuse_unsigned(ufunc, dtype)
+    return product([a], dtype, -1)
+
+
+@implements_ufunc(np.square)
+def _square(ufunc: np.ufunc, x: Any) -> Node:
+    (a,), dtype = ufunc_operands(ufunc, x)
+    return row("power", a, params=(2,), dtype=dtype)
+
+
+@implements_ufunc(np.reciprocal)
+def _reciprocal(ufunc: np.ufunc, x: Any) -> Node:
+    (a,), dtype = ufunc_operands(ufunc, x)
+    if dtype.kind != "f":
+        raise TracingError("numpy.reciprocal of integers is not supported on traced values: it is 0 for all but 1 and -1")
+    return apply("reciprocal", a)
+
+
+@implements_ufunc(np.power)
+def _power(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    (base, exponent), dtype = ufunc_operands(ufunc, x, y)
+    if is_python_number(y) or (isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize):
+        value = canonical(y.item() if isinstance(y, np.generic) else y)
+        if dtype.kind != "f" and value < 0:
+            raise ValueError("Integers to negative integer powers are not allowed.")
+        return row("power", base, params=(value,), dtype=dtype)
+    if dtype.kind != "f":
+        raise TracingError("numpy.power of integers to an array of exponents is not supported: convert to float64 first")
+    return row("power_xy", base, exponent, dtype=dtype)
+
+
+def _refuse_unsigned(ufunc: np.ufunc, dtype: np.dtype) -> None:
+    if dtype.kind == "u":
+        name = qualified_name(ufunc)
+        raise TracingError(f"{name} of dtype {dtype} wraps around and is not supported on traced values: use .astype(float)")

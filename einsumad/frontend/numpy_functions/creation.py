@@ -1,0 +1,129 @@
+"""Constants shaped like a traced value, and plain facts about traced values.
+
+Owns these functions. Imports the registry and lifting. Invariant: facts (shape, dtype) are plain Python and NumPy
+objects; no fact depends on a value, but where the value is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.axes import some_axes
+from einsumad.frontend.broadcasting import broadcast_shape, spread
+from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
+from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.registry import implements, refuse_options
+from einsumad.frontend.tensor import Tensor
+from einsumad.graph import Node, Shape, ones, zero
+
+
+def _like(prototype: Any, dtype: Any, shape: Any) -> tuple[Shape, np.dtype]:
+    node = as_node(prototype)
+    if shape is None:
+        sizes: Shape = node.shape
+    else:
+        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
+    return sizes, node.dtype if dtype is None else check_dtype(dtype)
+
+
+@implements(np.ones_like)
+def _ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Node:
+    refuse_options("numpy.ones_like", device=device)
+    return ones(*_like(a, dtype, shape))
+
+
+@implements(np.zeros_like)
+def _zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Node:
+    refuse_options("numpy.zeros_like", device=device)
+    return zero(*_like(a, dtype, shape))
+
+
+@implements(np.full_like)
+def _full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Node:
+    refuse_options("numpy.full_like", device=device)
+    sizes, target = _like(a, dtype, shape)
+    if is_python_number(fill_value):
+        return spread(number(np.asarray(fill_value).astype(target).item(), target), sizes)
+    return spread(in_dtype(as_node(fill_value), target), sizes)
+
+
+@implements(np.empty_like)
+def _empty_like(prototype: Any, *args: Any, **kwargs: Any) -> Node:
+    raise TracingError(
+        "numpy.empty_like of a traced value is not supported: its entries would be written in place, which traced values "
+        "do not allow; build the result with einsumad.numpy.array or np.where"
+    )
+
+
+@implements(np.shape)
+def _shape(a: Any) -> Shape:
+    return as_node(a).shape
+
+
+@implements(np.ndim)
+def _ndim(a: Any) -> int:
+    return len(as_node(a).shape)
+
+
+@implements(np.size)
+def _size(a: Any, axis: Any = None) -> int:
+    shape = as_node(a).shape
+    return math.prod(shape[k] for k in some_axes(axis, len(shape)))
+
+
+@implements(np.result_type)
+def _result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    return np.result_type(*[x.dtype if isinstance(x, Tensor) else x for x in arrays_and_dtypes])
+
+
+@implements(np.can_cast)
+def _can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    return np.can_cast(from_.dtype if isinstance(from_, Tensor) else from_, to, casting)
+
+
+@implements(np.iscomplexobj)
+def _iscomplexobj(x: Any) -> bool:
+    return False
+
+
+@implements(np.isrealobj)
+def _isrealobj(x: Any) -> bool:
+    return True
+
+
+@implements(np.broadcast_arrays)
+def _broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Node, ...]:
+    nodes = [as_node(a) for a in args]
+    shape = broadcast_shape(*[node.shape for node in nodes])
+    return tuple([spread(node, shape) for node in nodes])
+
+
+@implements(np.array_equal)
+def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    return bool(np.array_equal(_known(a1, "array_equal"), _known(a2, "array_equal"), equal_nan))
+
+
+@implements(np.allclose)
+def _allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    return bool(np.allclose(_known(a, "allclose"), _known(b, "allclose"), rtol, atol, equal_nan))
+
+
+def _known(x: Any, name: str) -> Any:
+    return x.numpy(f"numpy.{name}") if isinstance(x, Tensor) else x

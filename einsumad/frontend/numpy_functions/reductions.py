@@ -1,0 +1,205 @@
+"""Sums, means, variances, products and extrema over axes.
+
+Owns these functions. Imports the registry, promotion and the catalogue. Invariant: every sum is a product node with fewer
+labels in its output; functions that the catalogue defines over the last axes are reached by a transposition.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.axes import axes_last, flag, insert_axes, some_axes
+from einsumad.frontend.broadcasting import product
+from einsumad.frontend.lifting import as_node, number
+from einsumad.frontend.numpy_functions.elementwise import row
+from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
+from einsumad.frontend.registry import implements, implements_method, refuse_options
+from einsumad.functions import apply, call
+from einsumad.graph import BOOL, Node, Number, add, einsum, zero
+
+
+def summed(node: Node, axes: tuple[int, ...], keepdims: Any, dtype: Any, coefficient: Number = 1) -> Node:
+    """A coefficient times the sum over axes; axes that are kept have size 1."""
+    kept = [axis for axis in range(len(node.shape)) if axis not in axes]
+    total = einsum([in_dtype(node, dtype)], [range(len(node.shape))], kept, coefficient, dtype)
+    return insert_axes(total, axes) if flag("keepdims", keepdims) else total
+
+
+@implements(np.sum)
+def _sum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+) -> Node:
+    refuse_options("numpy.sum", out=out, initial=initial, where=where)
+    node = as_node(a)
+    target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.sum, node.dtype)
+    if target == BOOL:
+        raise TracingError("numpy.sum(dtype=bool) is not supported on traced values: use np.any")
+    return summed(node, some_axes(axis, len(node.shape)), keepdims, target)
+
+
+@implements_method(np.add, "reduce")
+def _add_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = None) -> Node:
+    return _sum(array, axis, dtype, keepdims=keepdims)
+
+
+@implements(np.any)
+def _any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None) -> Node:
+    refuse_options("numpy.any", out=out, where=where)
+    count, _ = _count(a, axis, keepdims)
+    return apply("greater", count, zero(count.shape, count.dtype))
+
+
+@implements(np.all)
+def _all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None) -> Node:
+    refuse_options("numpy.all", out=out, where=where)
+    count, size = _count(a, axis, keepdims)
+    return row("equal", count, number(size, count.dtype))
+
+
+def _count(a: Any, axis: Any, keepdims: Any) -> tuple[Node, int]:
+    """How many entries are true, and of how many."""
+    node = in_dtype(as_node(a), BOOL)
+    axes = some_axes(axis, len(node.shape))
+    return summed(node, axes, keepdims, np.dtype(np.int64)), _number_of(node, axes)
+
+
+def _number_of(node: Node, axes: tuple[int, ...]) -> int:
+    return math.prod(node.shape[axis] for axis in axes)
+
+
+@implements(np.mean)
+def _mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None
+) -> Node:
+    refuse_options("numpy.mean", out=out, where=where)
+    node, target = _averaged("numpy.mean", np.mean, a, dtype)
+    axes = some_axes(axis, len(node.shape))
+    return _divided(node, axes, _number_of(node, axes), keepdims, target)
+
+
+def _averaged(name: str, function: Any, a: Any, dtype: Any) -> tuple[Node, np.dtype]:
+    """The operand in the floating dtype in which its average is computed."""
+    node = as_node(a)
+    target = np.dtype(dtype) if dtype is not None else reduced_dtype(function, node.dtype)
+    (node,) = floating(name, target, [node])
+    return node, target
+
+
+def _divided(node: Node, axes: tuple[int, ...], divisor: float, keepdims: Any, dtype: np.dtype) -> Node:
+    """The sum over axes divided by a number; division by nothing gives NaN or an infinity, as in NumPy."""
+    if divisor > 0:
+        return summed(node, axes, keepdims, dtype, 1 / divisor)
+    total = summed(node, axes, keepdims, dtype)
+    if _number_of(node, axes) == 0:
+        return product([number(math.nan, dtype)], dtype, shape=total.shape)
+    return product([total, number(math.inf, dtype)], dtype)
+
+
+@implements(np.var)
+def _var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = None,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Node:
+    refuse_options("numpy.var", out=out, where=where, mean=mean)
+    given = ddof if type(correction) is type(np._NoValue) or correction is None else correction  # type: ignore[attr-defined]
+    return _variance("numpy.var", np.var, a, axis, dtype, given, keepdims)
+
+
+@implements(np.std)
+def _std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = None,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Node:
+    refuse_options("numpy.std", out=out, where=where, mean=mean)
+    given = ddof if type(correction) is type(np._NoValue) or correction is None else correction  # type: ignore[attr-defined]
+    return apply("norm_root", _variance("numpy.std", np.std, a, axis, dtype, given, keepdims))
+
+
+def _variance(name: str, function: Any, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: Any) -> Node:
+    node, target = _averaged(name, function, a, dtype)
+    axes = some_axes(axis, len(node.shape))
+    count = _number_of(node, axes)
+    mean = _divided(node, axes, count, True, target)
+    deviation = add([node, product([mean], target, -1, node.shape)], target)
+    return _divided(apply("power", deviation, params=(2,)), axes, max(count - ddof, 0), keepdims, target)
+
+
+@implements(np.prod)
+def _prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+) -> Node:
+    refuse_options("numpy.prod", out=out, initial=initial, where=where)
+    node = as_node(a)
+    target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.prod, node.dtype)
+    if target == BOOL:
+        raise TracingError("numpy.prod(dtype=bool) is not supported on traced values: use np.all")
+    axes = some_axes(axis, len(node.shape))
+    result = axes_last(in_dtype(node, target), axes)
+    for _ in axes:
+        result = call("product", result, params=(0,))
+    return insert_axes(result, axes) if flag("keepdims", keepdims) else result
+
+
+@implements_method(np.multiply, "reduce")
+def _multiply_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = None) -> Node:
+    return _prod(array, axis, dtype, keepdims=keepdims)
+
+
+@implements(np.max)
+def _max(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+) -> Node:
+    refuse_options("numpy.max", out=out, initial=initial, where=where)
+    return extremum("max_reduce", a, axis, keepdims)
+
+
+@implements(np.min)
+def _min(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+) -> Node:
+    refuse_options("numpy.min", out=out, initial=initial, where=where)
+    return extremum("min_reduce", a, axis, keepdims)
+
+
+@implements_method(np.maximum, "reduce")
+def _maximum_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = None) -> Node:
+    refuse_options("numpy.maximum.reduce", dtype=dtype)
+    return extremum("max_reduce", array, axis, keepdims)
+
+
+@implements_method(np.minimum, "reduce")
+def _minimum_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = None) -> Node:
+    refuse_options("numpy.minimum.reduce", dtype=dtype)
+    return extremum("min_reduce", array, axis, keepdims)
+
+
+def extremum(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
+    """The largest or smallest entry over axes, all of which share its derivative at ties."""
+    node = as_node(a) if not isinstance(a, Node) else a
+    axes = some_axes(axis, len(node.shape))
+    if _number_of(node, axes) == 0:
+        raise ValueError(f"numpy.{name[:3]} over axes {axes} of shape {node.shape} has no entries and so no value")
+    result = axes_last(node, axes)
+    if axes:
+        result = call(name, result, params=(len(axes),) if len(axes) > 1 else ())
+    return insert_axes(result, axes) if flag("keepdims", keepdims) else result

@@ -1,0 +1,77 @@
+"""Choosing between values: where, maximum, minimum, clip.
+
+Owns these functions. Imports the registry, promotion and broadcasting. Invariant: a condition is a mask, a factor that
+selects; the branch not taken never contributes, not even as 0 times infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.broadcasting import broadcast_shape, product, spread
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.numpy_functions.elementwise import row
+from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
+from einsumad.frontend.registry import implements, implements_ufunc, refuse_options
+from einsumad.frontend.tensor import Tensor
+from einsumad.functions import apply
+from einsumad.graph import BOOL, Node, Ones, Zero, add
+
+
+@implements(np.where)
+def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
+    if x is None or y is None:
+        raise TracingError(
+            "numpy.where(condition) gives positions, whose number depends on values: use np.where(condition, x, y)"
+        )
+    mask = in_dtype(as_node(condition), BOOL)
+    (a, b), dtype = common_operands(x, y)
+    shape = broadcast_shape(mask.shape, a.shape, b.shape)
+    if isinstance(mask, (Ones, Zero)):
+        return spread(a if isinstance(mask, Ones) else b, shape)
+    if dtype == BOOL:
+        return row("logical_or", row("logical_and", mask, a), row("logical_and", apply("logical_not", mask), b))
+    other = apply("logical_not", mask)
+    return add([product([mask, a], dtype, shape=shape), product([other, b], dtype, shape=shape)], dtype)
+
+
+@implements_ufunc(np.maximum)
+def _maximum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    return _extremum(ufunc, "maximum", x, y)
+
+
+@implements_ufunc(np.minimum)
+def _minimum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    return _extremum(ufunc, "minimum", x, y)
+
+
+def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
+    """With a constant on one side the derivative at the kink is 0; between two traced values ties split equally."""
+    (a, b), dtype = ufunc_operands(ufunc, x, y)
+    if dtype == BOOL:
+        return row("logical_or" if name == "maximum" else "logical_and", a, b)
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return row(name, a, b, dtype=dtype)
+    traced, constant = (a, b) if isinstance(x, Tensor) else (b, a)
+    return row(f"{name}_constant", traced, constant, dtype=dtype)
+
+
+@implements(np.clip)
+def _clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **options: Any
+) -> Any:
+    refuse_options("numpy.clip", out=out, **options)
+    low, high = _given(a_min, min), _given(a_max, max)
+    result = a if isinstance(a, Tensor) else Tensor(as_node(a))
+    if low is not None:
+        result = np.maximum(result, low)
+    if high is not None:
+        result = np.minimum(result, high)
+    return result
+
+
+def _given(positional: Any, keyword: Any) -> Any:
+    return keyword if positional is None or type(positional) is type(np._NoValue) else positional  # type: ignore[attr-defined]

@@ -1,0 +1,75 @@
+"""The operands of a NumPy function as nodes of the dtypes that NumPy would compute in.
+
+Owns promotion. Imports the graph, the catalogue, lifting and broadcasting. Invariant: NumPy itself is asked for the
+dtypes (``ufunc.resolve_dtypes``, ``np.result_type``), so they are NumPy's; every conversion is a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.broadcasting import convert
+from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
+from einsumad.functions import apply
+from einsumad.graph import BOOL, Node, zero
+
+
+def ufunc_operands(ufunc: np.ufunc, *inputs: Any) -> tuple[list[Node], np.dtype]:
+    """The inputs in the dtypes of the loop that NumPy would choose, and the dtype of its result."""
+    lifted = [x if is_python_number(x) else as_node(x) for x in inputs]
+    tokens = [_token(x) for x in lifted]
+    resolved = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout))
+    nodes = [in_dtype(x, dtype) for x, dtype in zip(lifted, resolved[: ufunc.nin], strict=True)]
+    return nodes, resolved[ufunc.nin]
+
+
+def common_operands(*inputs: Any) -> tuple[list[Node], np.dtype]:
+    """The inputs in the dtype that they promote to, Python numbers being weak."""
+    lifted = [x if is_python_number(x) else as_node(x) for x in inputs]
+    dtype = np.result_type(*[x.dtype if isinstance(x, Node) else x for x in lifted])
+    return [in_dtype(x, dtype) for x in lifted], dtype
+
+
+def array_operands(*inputs: Any) -> tuple[list[Node], np.dtype]:
+    """The inputs in the dtype that they promote to as arrays, Python numbers being arrays without axes."""
+    lifted = [as_node(x) for x in inputs]
+    dtype = np.result_type(*[node.dtype for node in lifted])
+    return [in_dtype(node, dtype) for node in lifted], dtype
+
+
+def in_dtype(x: Any, dtype: Any) -> Node:
+    """A node or Python number in the given dtype; booleans of numbers are what differs from zero."""
+    target = np.dtype(dtype)
+    if not isinstance(x, Node):
+        return number(x, target)
+    if target == BOOL and x.dtype != BOOL:
+        return apply("not_equal", x, zero(x.shape, x.dtype))
+    if x.dtype.kind == "f" and target.kind in "iu":
+        raise TracingError(
+            f"a traced {x.dtype} cannot become {target}, as its derivative would be lost: use np.floor or np.rint, which "
+            "stay in the floating dtype"
+        )
+    check_dtype(target)
+    return convert(x, target)
+
+
+def reduced_dtype(function: Any, dtype: np.dtype) -> np.dtype:
+    """The dtype of a NumPy reduction such as ``np.sum`` for operands of the given dtype."""
+    return np.dtype(function(np.ones(1, dtype)).dtype)
+
+
+def floating(name: str, dtype: np.dtype, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes in a dtype which has to be a float."""
+    if dtype.kind != "f":
+        raise TracingError(f"{name} of dtype {dtype} is not supported on traced values: convert to float64 with .astype")
+    return [in_dtype(node, dtype) for node in nodes]
+
+
+def _token(x: Any) -> Any:
+    if isinstance(x, Node):
+        return x.dtype
+    return BOOL if isinstance(x, bool) else type(x)

@@ -1,0 +1,125 @@
+"""The one registry of what the NumPy surface supports.
+
+Owns the tables from NumPy functions, ufuncs and ufunc methods to handlers, and the refusals for everything else. Imports
+errors only. Invariant: an entry is made once, and what has no entry raises :class:`TracingError` with the name of the
+function, so that nothing is ever traced by accident.
+
+A handler takes the caller's arguments as they are and returns a node, a tuple of nodes or a plain value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import numpy as np
+
+from einsumad.errors import TracingError
+
+Handler = Callable[..., Any]
+H = TypeVar("H", bound=Handler)
+
+_functions: dict[Callable[..., Any], Handler] = {}
+_ufuncs: dict[np.ufunc, Handler] = {}
+_special: dict[str, Handler] = {}
+_methods: dict[tuple[np.ufunc, str], Handler] = {}
+
+_UFUNC_OPTIONS = {
+    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
+    "where": "use np.where on the result",
+    "casting": "convert the operands with .astype",
+    "dtype": "convert the operands with .astype",
+    "order": "leave it out: a traced value has no memory order",
+    "subok": "leave it out",
+    "signature": "leave it out",
+    "axes": "transpose the operands",
+    "axis": "use a function with an axis",
+}
+
+
+def implements(*functions: Callable[..., Any]) -> Callable[[H], H]:
+    """Register the handler of array functions such as ``np.sum``."""
+    return lambda handler: _enter(_functions, functions, handler)
+
+
+def implements_ufunc(*ufuncs: np.ufunc) -> Callable[[H], H]:
+    """Register the handler of calls of ufuncs; it is given the ufunc and then its inputs."""
+    return lambda handler: _enter(_ufuncs, ufuncs, handler)
+
+
+def implements_special(*names: str) -> Callable[[H], H]:
+    """Register the handler of ufuncs of ``scipy.special`` by name: SciPy is loaded only if the user loads it."""
+    return lambda handler: _enter(_special, names, handler)
+
+
+def implements_method(ufunc: np.ufunc, method: str) -> Callable[[H], H]:
+    """Register the handler of a ufunc method such as ``np.add.reduce``."""
+    return lambda handler: _enter(_methods, [(ufunc, method)], handler)
+
+
+def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
+    for key in keys:
+        if table.setdefault(key, handler) is not handler:
+            raise ValueError(f"{key!r} already has a handler, {table[key].__module__}.{table[key].__qualname__}")
+    return handler
+
+
+def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What ``__array_function__`` asks for."""
+    handler = _functions.get(function)
+    if handler is None:
+        raise unsupported(f"{function.__module__}.{function.__name__}")
+    return handler(*args, **kwargs)
+
+
+def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What ``__array_ufunc__`` asks for."""
+    name = qualified_name(ufunc)
+    if method != "__call__":
+        handler = _methods.get((ufunc, method))
+        if handler is None:
+            raise unsupported(f"{name}.{method}")
+        refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in ("out", "where", "initial")})
+        return handler(*inputs, **{key: value for key, value in kwargs.items() if value is not None})
+    for option in kwargs:
+        remedy = _UFUNC_OPTIONS.get(option, "leave it out")
+        raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")
+    handler = _ufuncs.get(ufunc) or _special_handler(ufunc)
+    if handler is None:
+        raise unsupported(name)
+    return handler(ufunc, *inputs)
+
+
+def refuse_options(name: str, **options: Any) -> None:
+    """Raise for each option that was given: neither None nor NumPy's own mark for "not given"."""
+    for option, value in options.items():
+        if value is not None and type(value) is not type(np._NoValue):  # type: ignore[attr-defined]
+            remedy = _UFUNC_OPTIONS.get(option, "leave it out")
+            raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")
+
+
+def unsupported(name: str) -> TracingError:
+    """The error for a function without an entry."""
+    short = name.removeprefix("numpy.")
+    near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)
+    hint = f"; numpy.{near[0]} is" if near and near[0] != short else ""
+    remedy = "write it with supported functions, or apply it to a plain array outside of the traced function"
+    return TracingError(f"{name} is not supported yet on traced values{hint}: {remedy}")
+
+
+def qualified_name(ufunc: np.ufunc) -> str:
+    """The name of the ufunc as the user would write it."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        return f"numpy.{name}"
+    return f"scipy.special.{name}" if _is_special(ufunc) else name
+
+
+def _special_handler(ufunc: np.ufunc) -> Handler | None:
+    return _special.get(ufunc.__name__) if _is_special(ufunc) else None
+
+
+def _is_special(ufunc: np.ufunc) -> bool:
+    return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc

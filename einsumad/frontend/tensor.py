@@ -1,0 +1,163 @@
+"""The user's handle: a node that behaves like a NumPy array.
+
+Owns :class:`Tensor`. Imports the graph, the registry of functions, the operators and evaluation. Invariant: a tensor
+holds its node and nothing else; each use of it either gives a tensor again, or plain facts (shape, dtype), or raises. It
+never becomes an array or a number behind the user's back, since that would lose the derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Never, NoReturn
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.operators import Operators
+from einsumad.frontend.registry import call_function, call_ufunc
+from einsumad.graph import Node
+
+_TO_NUMBER = (
+    "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
+    "outside of the traced function use the result, and x.numpy() to look at a value that is known"
+)
+_TO_ARRAY = (
+    "the derivative would be lost: use np.* functions on the traced value itself, einsumad.numpy.array to build an array "
+    "from traced entries, and np.where in the place of writing into an array"
+)
+_NO_INDEX = "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
+_NO_ITERATION = "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
+_NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
+_NO_PICKLE = "a traced value cannot be pickled: pickle the arrays that it is computed from"
+
+
+def _refused(what: str, remedy: str) -> Callable[..., Never]:
+    def refuse(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
+        raise TracingError(f"{what} of a traced value of shape {self.shape} and dtype {self.dtype}: {remedy}")
+
+    return refuse
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    return method
+
+
+def _shape(self: Tensor) -> tuple[int, ...]:
+    """The sizes of the axes."""
+    return self.node.shape
+
+
+def _dtype(self: Tensor) -> np.dtype:
+    """The dtype of the value."""
+    return self.node.dtype
+
+
+def _ndim(self: Tensor) -> int:
+    """The number of axes."""
+    return len(self.node.shape)
+
+
+def _size(self: Tensor) -> int:
+    """The number of entries."""
+    return int(np.prod(self.node.shape, dtype=int))
+
+
+def _transpose(self: Tensor, *axes: Any) -> Any:
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+    return np.transpose(self, order)  # type: ignore[call-overload]  # a tensor answers to __array_function__
+
+
+def _itself(self: Tensor, *_: Any) -> Tensor:
+    return self
+
+
+class Tensor(Operators):
+    """A traced value. Use it with NumPy's functions and Python's operators as if it were an array.
+
+    It is made by the transforms and by :func:`einsumad.variable`, not by hand.
+    """
+
+    __slots__ = ("__weakref__", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return wrap(call_ufunc(ufunc, method, inputs, kwargs))
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Iterable[type], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
+            return NotImplemented
+        return wrap(call_function(function, args, kwargs))
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy("bool()"))
+
+    def __len__(self) -> int:
+        if not self.node.shape:
+            raise TypeError("len() of a traced value without axes")
+        return self.node.shape[0]
+
+    def __repr__(self) -> str:
+        return f"Tensor(shape={self.node.shape}, dtype={self.node.dtype})"
+
+    def __getattr__(self, name: str) -> Never:
+        raise _no_attribute(name)
+
+    def numpy(self, asked: str = "numpy()") -> np.ndarray:
+        """A copy of the value, where it is known: it carries no derivative."""
+        value = concrete(self.node)
+        if value is None:
+            raise TracingError(
+                f"{asked} needs the value of a traced {self.node.dtype} of shape {self.node.shape}, which is not known here: "
+                "it depends on symbols, or the function is traced once for all values by ea.compile; use np.where instead "
+                "of Python's if, or trace without ea.compile; symbols are evaluated by ea.evaluate"
+            )
+        return value.copy()
+
+    shape, dtype, ndim, size = property(_shape), property(_dtype), property(_ndim), property(_size)
+    T, mT = property(_transpose), property(_method(np.matrix_transpose))
+    real, conj, conjugate = property(_itself), _itself, _itself
+    __copy__, __deepcopy__ = _itself, _itself
+    transpose, swapaxes, squeeze = _transpose, _method(np.swapaxes), _method(np.squeeze)
+    sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
+    max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
+    dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)
+    clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
+    __float__, __int__ = _refused("float()", _TO_NUMBER), _refused("int()", _TO_NUMBER)
+    __complex__, __index__ = _refused("complex()", _TO_NUMBER), _refused("use as an index", _TO_NUMBER)
+    item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
+    __array__ = _refused("conversion to an array", _TO_ARRAY)
+    __getitem__, __iter__ = _refused("indexing", _NO_INDEX), _refused("iteration", _NO_ITERATION)
+    __contains__ = _refused("'in'", _NO_ITERATION)
+    __setitem__, __delitem__ = _refused("writing to entries", _NO_WRITE), _refused("deletion", _NO_WRITE)
+    __reduce_ex__ = _refused("pickling", _NO_PICKLE)
+
+
+class _NoAttribute(TracingError, AttributeError):
+    """An attribute that arrays have and traced values do not: ``hasattr`` is False, and the message says what to do."""
+
+
+def _no_attribute(name: str) -> AttributeError:
+    if name.startswith("__") or not hasattr(np.ndarray, name):
+        return AttributeError(f"a traced value has no attribute {name!r}")
+    return _NoAttribute(
+        f"ndarray.{name} is not supported yet on traced values: write it with supported functions, or apply it to a plain "
+        "array outside of the traced function"
+    )
+
+
+def wrap(result: Any) -> Any:
+    """What a handler returned, with tensors for nodes: also within tuples, of which NumPy's named ones keep their type."""
+    if isinstance(result, Node):
+        return Tensor(result)
+    if isinstance(result, tuple) and any(isinstance(part, Node) for part in result):
+        parts = [wrap(part) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return result

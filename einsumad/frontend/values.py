@@ -1,0 +1,66 @@
+"""Concrete values, kept beside the graph and never on it.
+
+Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, so that no later
+write by the user can change it; an entry lives as long as its node.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.graph import Leaf, Node
+
+_values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
+_deferred: WeakKeyDictionary[Node, Callable[[], np.ndarray | None]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def snapshot(array: Any) -> np.ndarray:
+    """A private read-only copy of the array. One that is read-only and owns its data is used as it is, uncopied."""
+    given = np.asarray(array)
+    if type(given) is np.ndarray and given.flags.owndata and not given.flags.writeable:
+        return given
+    copy = np.array(given, order="K", copy=True, subok=False)
+    copy.flags.writeable = False
+    return copy
+
+
+def bind(leaf: Leaf, array: Any) -> np.ndarray:
+    """Give the leaf its value and return the snapshot that was stored."""
+    return remember(leaf, array)
+
+
+def remember(node: Node, array: Any) -> np.ndarray:
+    """Store the value of a node, be it a leaf or an intermediate result, and return the snapshot that was stored."""
+    value = snapshot(array)
+    if value.shape != node.shape or value.dtype != node.dtype:
+        found, expected = f"{value.dtype}{value.shape}", f"{node.dtype}{node.shape}"
+        raise InternalError(f"a value {found} was given to a node {expected}")
+    with _lock:
+        _values[node] = value
+    return value
+
+
+def value_of(node: Node) -> np.ndarray | None:
+    """The stored value of the node, the number of a number leaf, or None where nothing is known."""
+    if isinstance(node, Leaf) and node.key[0] == "number":
+        return np.asarray(node.key[1], node.dtype)
+    with _lock:
+        value = _values.get(node)
+        compute = _deferred.get(node) if value is None else None
+    if compute is None:
+        return value
+    late = compute()
+    return None if late is None else remember(node, late)
+
+
+def defer(leaf: Leaf, compute: Callable[[], np.ndarray | None]) -> None:
+    """Let the value of a leaf be computed when it is first asked for; None stands for a value that is not known."""
+    with _lock:
+        _deferred[leaf] = compute
