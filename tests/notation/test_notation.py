@@ -146,6 +146,7 @@ MISFITS = [
     ),
     ("i,i,i->i", [(1,), (3,), (4,)], "'i' has size 3 in operand 1 and size 4 in operand 2", "    ^"),
     ("i,i->", [(0,), (3,)], "'i' has size 0 in operand 0 and size 3 in operand 1", "  ^"),
+    ("ii->i", [(0, 3)], "'i' has sizes 0 and 3 in operand 0", " ^"),
     ("a i i->i", [(2, 1, 3)], "'i' has sizes 1 and 3 in operand 0", "    ^"),
     ("i...j,...->", [(2, 3, 4, 5), (7,)], "'...[-1]' has size 4 in operand 0 and size 7", "      ^^^"),
     ("...j,k...j->", [(5,), (2, 3, 4)], "'j' has size 5 in operand 0 and size 4", "         ^"),
