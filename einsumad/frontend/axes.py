@@ -1,7 +1,7 @@
 """Axis arguments.
 
-Owns their reading. Imports the graph. Invariant: an axis leaves here as a number from 0 to rank - 1, or NumPy's own
-``AxisError`` is raised.
+Owns their reading. Imports the graph. Invariant: an axis leaves here as a number from 0 to rank - 1, or
+NumPy's own ``AxisError`` is raised.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from einsumad.errors import TracingError
+from einsumad.frontend.registry import is_given
 from einsumad.graph import Node, einsum, ones, transpose
 
 
@@ -56,7 +57,7 @@ def drop_axes(node: Node, axes: Sequence[int]) -> Node:
 
 def flag(name: str, value: Any) -> bool:
     """A keyword such as ``keepdims``, which NumPy may mark as not given."""
-    if value is None or type(value) is type(np._NoValue):  # type: ignore[attr-defined]
+    if not is_given(value):
         return False
     if not isinstance(value, (bool, int, np.bool_)):
         raise TracingError(f"{name}={value!r} is neither True nor False")

@@ -1,8 +1,8 @@
 """NumPy's broadcasting, written as products over strict sizes.
 
-Owns the alignment of shapes. Imports the graph and the catalogue. Invariant: a stretched axis of size 1 is summed away under a label of its
-own, and axes that no factor has are covered by ones; so the derivative sums back by itself, and in products nothing is
-ever spread out.
+Owns the alignment of shapes. Imports the graph and the catalogue. Invariant: a stretched axis of size 1 is
+summed away under a label of its own, and axes that no factor has are covered by ones; so the derivative sums
+back by itself, and in products nothing is ever spread out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,21 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Einsum, Labels, Node, Number, Ones, Shape, Zero, cast, constant, einsum, ones, zero
+from einsumad.graph import (
+    BOOL,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Shape,
+    Zero,
+    cast,
+    constant,
+    einsum,
+    ones,
+    zero,
+)
 
 
 def broadcast_shape(*shapes: Shape) -> Shape:
@@ -30,7 +44,8 @@ def broadcast_shape(*shapes: Shape) -> Shape:
             if size != 1 and result[axis] not in (1, size):
                 given = " and ".join(str(shape) for shape in shapes)
                 raise ShapeError(
-                    f"shapes {given} do not broadcast: axis {axis - rank} has sizes {result[axis]} and {size}; "
+                    f"shapes {given} do not broadcast: axis {axis - rank} has sizes {result[axis]} and "
+                    f"{size}; "
                     "sizes must be equal, or one of them 1"
                 )
             if size != 1:
@@ -59,7 +74,8 @@ def filled(value: Number, shape: Shape, dtype: Any) -> Node:
 def product(factors: Sequence[Node], dtype: Any, coefficient: Number = 1, shape: Shape | None = None) -> Node:
     """The broadcast product of factors that have the dtype already; boolean ones among others are masks.
 
-    Constants without axes join the coefficient, a zero stays a factor. With `shape` the result is spread over it.
+    Constants without axes join the coefficient, a zero stays a factor. With `shape` the result is spread
+    over it.
     """
     target = shape if shape is not None else broadcast_shape(*[factor.shape for factor in factors])
     operands: list[Node] = []
@@ -77,13 +93,18 @@ def product(factors: Sequence[Node], dtype: Any, coefficient: Number = 1, shape:
     if bare or not operands:
         operands.append(ones([target[axis] for axis in bare], dtype))
         inputs.append(bare)
-    if len(operands) == 1 and coefficient == 1 and operands[0].dtype == dtype and inputs[0] == tuple(range(len(target))):
+    if (
+        len(operands) == 1
+        and coefficient == 1
+        and operands[0].dtype == dtype
+        and inputs[0] == tuple(range(len(target)))
+    ):
         return operands[0]
     return einsum(operands, inputs, range(len(target)), coefficient, dtype)
 
 
 def _labels(shape: Shape, target: Shape, fresh: int) -> tuple[Labels, int]:
-    """The labels of an operand, a new one for each axis of size 1 that is stretched; and the next new label."""
+    """The labels of an operand, new ones for axes of size 1 that are stretched; and the next new label."""
     labels: list[int] = []
     for axis, size in enumerate(shape, len(target) - len(shape)):
         if axis < 0 or size not in (1, target[axis]):
@@ -96,8 +117,10 @@ def _labels(shape: Shape, target: Shape, fresh: int) -> tuple[Labels, int]:
     return tuple(labels), fresh
 
 
-def contraction(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any) -> Node:
-    """The product over strict index tuples of operands of the dtype; a sum of booleans asks whether any is true."""
+def contraction(
+    operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any
+) -> Node:
+    """The product over strict index tuples; a sum of booleans asks whether any is true."""
     if dtype != BOOL:
         return einsum(operands, inputs, output, 1, dtype)
     count = einsum(operands, inputs, output, 1, np.int64)

@@ -1,7 +1,8 @@
 """The value of a node whose leaves all have one.
 
-Owns nothing but the way from a node to its value. Imports the graph, the value store and execution. Invariant: a value
-is returned only if it follows from stored values; nothing is guessed, and what is returned is read-only.
+Owns nothing but the way from a node to its value. Imports the graph, the value store and execution.
+Invariant: a value is returned only if it follows from stored values; nothing is guessed, and what is returned
+is read-only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ def concrete(node: Node) -> np.ndarray | None:
         return None
     if node in known:
         return known[node]
-    places = {inner: inner if isinstance(inner, Leaf) else fresh_leaf(inner.shape, inner.dtype) for inner in known}
+    places = {
+        inner: inner if isinstance(inner, Leaf) else fresh_leaf(inner.shape, inner.dtype) for inner in known
+    }
     (root,) = substitute([node], places)
     (value,) = evaluate([root], {places[inner]: value for inner, value in known.items()})
     return remember(node, np.asarray(value, node.dtype))

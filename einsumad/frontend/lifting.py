@@ -1,11 +1,12 @@
 """From whatever a caller hands in to a node.
 
-Owns the lifting of numbers and arrays. Imports the graph, the value store and the tensor. Invariant: a lifted array is a
-private snapshot, so later writes by the caller change nothing; dtypes follow NumPy's promotion, in which Python numbers
-are weak and everything else is not; what cannot be traced is refused, never turned into objects.
+Owns the lifting of numbers and arrays. Imports the graph, the value store and the tensor. Invariant: a lifted
+array is a private snapshot, so later writes by the caller change nothing; dtypes follow NumPy's promotion, in
+which Python numbers are weak and everything else is not; what cannot be traced is refused, never turned into
+objects.
 
-Python's 0, 1, -1, 2, -2, 1/2 and -1/2 become constants of the graph, which rewrites may look at. All other numbers become
-number leaves and all arrays leaves: the plan does not depend on their values.
+Python's 0, 1, -1, 2, -2, 1/2 and -1/2 become constants of the graph, which rewrites may look at. All other
+numbers become number leaves and all arrays leaves: the plan does not depend on their values.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ _met: ContextVar[_Met | None] = ContextVar("arrays met in this trace", default=N
 def as_node(x: Any, partner_dtype: Any = None) -> Node:
     """The node of a tensor, number, array or nested sequence of numbers.
 
-    A Python number takes the dtype that NumPy's promotion gives it beside ``partner_dtype``; everything else, and a
-    Python number without a partner, has the dtype that ``np.asarray`` gives it.
+    A Python number takes the dtype that NumPy's promotion gives it beside ``partner_dtype``; everything
+    else, and a Python number without a partner, has the dtype that ``np.asarray`` gives it.
     """
     if isinstance(x, Tensor):
         return x.node
     if is_python_number(x):
-        return number(x, np.result_type(partner_dtype, x) if partner_dtype is not None else np.asarray(x).dtype)
+        return number(
+            x, np.result_type(partner_dtype, x) if partner_dtype is not None else np.asarray(x).dtype
+        )
     if isinstance(x, np.generic):
         return _numpy_scalar(x)
     return _array(x)
@@ -72,7 +75,7 @@ def number(value: PythonNumber, dtype: Any) -> Node:
 
 def check_dtype(dtype: Any) -> np.dtype:
     """The dtype, if values of it can be traced."""
-    target = np.dtype(dtype)
+    target: np.dtype = np.dtype(dtype)
     if target.kind not in _TRACEABLE_KINDS:
         raise _refusal(target)
     return target
@@ -117,14 +120,16 @@ def plain_array(x: Any) -> np.ndarray:
     if isinstance(x, np.ndarray):
         if type(x) not in (np.ndarray, np.memmap):
             raise TracingError(
-                f"an array of the subclass {type(x).__name__} has rules of its own that tracing does not know: "
+                f"an array of the subclass {type(x).__name__} has rules of its own that tracing does not "
+                "know: "
                 "convert it with np.asarray first"
             )
         array = x
     else:
         if isinstance(x, (list, tuple)) and _holds_tensor(x):
             raise TracingError(
-                f"a {type(x).__name__} with traced entries is no array: build one with einsumad.numpy.array(...)"
+                f"a {type(x).__name__} with traced entries is no array: build one with "
+                "einsumad.numpy.array(...)"
             )
         array = np.asarray(x)
     if array.dtype.kind not in _TRACEABLE_KINDS:
@@ -165,11 +170,14 @@ def _holds_tensor(x: Any) -> bool:
 
 def _refusal(dtype: np.dtype, x: Any = None) -> TracingError:
     if dtype.kind == "c":
-        return TracingError(f"complex numbers are not supported yet, got dtype {dtype}: use real and imaginary parts")
+        return TracingError(
+            f"complex numbers are not supported yet, got dtype {dtype}: use real and imaginary parts"
+        )
     if dtype.kind == "O" and isinstance(x, np.ndarray) and any(isinstance(part, Tensor) for part in x.flat):
-        return TracingError("an object array of traced values is no array: build one with einsumad.numpy.array(...)")
+        return TracingError(
+            "an object array of traced values is no array: build one with einsumad.numpy.array(...)"
+        )
     what = type(x).__name__ if x is not None else "a value"
     return TracingError(
         f"{what} of dtype {dtype} cannot be traced: traced values are arrays of floats, integers or booleans"
     )
-

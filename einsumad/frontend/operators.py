@@ -1,14 +1,13 @@
 """Python's operators for a class that answers to NumPy's ufuncs.
 
-Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays use for it,
-forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same; there are no in-place operators, hence
-``x += y`` binds the name x anew and writes nothing.
+Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays
+use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same; there are no in-place
+operators, hence ``x += y`` binds the name x anew and writes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,8 +46,8 @@ def _power(self: Any, exponent: Any) -> Any:
     """``**`` as NumPy's arrays do it: a square root or a reciprocal where the exponent says so."""
     if _foreign(exponent):
         return NotImplemented
-    if isinstance(exponent, Real) and not isinstance(exponent, np.generic) and self.dtype.kind == "f":
-        if exponent == 0.5:  # noqa: PLR2004 (the exponent of a square root)
+    if isinstance(exponent, (int, float)) and self.dtype.kind == "f":
+        if exponent == 0.5:
             return np.sqrt(self)
         if exponent == -1:
             return np.reciprocal(self)

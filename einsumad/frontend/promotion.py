@@ -1,7 +1,8 @@
 """The operands of a NumPy function as nodes of the dtypes that NumPy would compute in.
 
-Owns promotion. Imports the graph, the catalogue, lifting and broadcasting. Invariant: NumPy itself is asked for the
-dtypes (``ufunc.resolve_dtypes``, ``np.result_type``), so they are NumPy's; every conversion is a node.
+Owns promotion. Imports the graph, the catalogue, lifting and broadcasting. Invariant: NumPy itself is asked
+for the dtypes (``ufunc.resolve_dtypes``, ``np.result_type``), so they are NumPy's; every conversion is a
+node.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def in_dtype(x: Any, dtype: Any) -> Node:
         return apply("not_equal", x, zero(x.shape, x.dtype))
     if x.dtype.kind == "f" and target.kind in "iu":
         raise TracingError(
-            f"a traced {x.dtype} cannot become {target}, as its derivative would be lost: use np.floor or np.rint, which "
+            f"a traced {x.dtype} cannot become {target}, as its derivative would be lost: use np.floor or "
+            "np.rint, which "
             "stay in the floating dtype"
         )
     check_dtype(target)
@@ -59,13 +61,16 @@ def in_dtype(x: Any, dtype: Any) -> Node:
 
 def reduced_dtype(function: Any, dtype: np.dtype) -> np.dtype:
     """The dtype of a NumPy reduction such as ``np.sum`` for operands of the given dtype."""
-    return np.dtype(function(np.ones(1, dtype)).dtype)
+    result: np.dtype = function(np.ones(1, dtype)).dtype
+    return result
 
 
 def floating(name: str, dtype: np.dtype, nodes: Sequence[Node]) -> list[Node]:
     """The nodes in a dtype which has to be a float."""
     if dtype.kind != "f":
-        raise TracingError(f"{name} of dtype {dtype} is not supported on traced values: convert to float64 with .astype")
+        raise TracingError(
+            f"{name} of dtype {dtype} is not supported on traced values: convert to float64 with .astype"
+        )
     return [in_dtype(node, dtype) for node in nodes]
 
 

@@ -1,8 +1,8 @@
 """The one registry of what the NumPy surface supports.
 
-Owns the tables from NumPy functions, ufuncs and ufunc methods to handlers, and the refusals for everything else. Imports
-errors only. Invariant: an entry is made once, and what has no entry raises :class:`TracingError` with the name of the
-function, so that nothing is ever traced by accident.
+Owns the tables from NumPy functions, ufuncs and ufunc methods to handlers, and the refusals for everything
+else. Imports errors only. Invariant: an entry is made once, and what has no entry raises
+:class:`TracingError` with the name of the function, so that nothing is ever traced by accident.
 
 A handler takes the caller's arguments as they are and returns a node, a tuple of nodes or a plain value.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,13 +22,15 @@ from einsumad.errors import TracingError
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
 
+_NOT_GIVEN = signature(np.sum).parameters["keepdims"].default  # NumPy's own mark
 _functions: dict[Callable[..., Any], Handler] = {}
 _ufuncs: dict[np.ufunc, Handler] = {}
 _special: dict[str, Handler] = {}
 _methods: dict[tuple[np.ufunc, str], Handler] = {}
 
 _UFUNC_OPTIONS = {
-    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
+    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace "
+    "entries",
     "where": "use np.where on the result",
     "casting": "convert the operands with .astype",
     "dtype": "convert the operands with .astype",
@@ -50,7 +53,7 @@ def implements_ufunc(*ufuncs: np.ufunc) -> Callable[[H], H]:
 
 
 def implements_special(*names: str) -> Callable[[H], H]:
-    """Register the handler of ufuncs of ``scipy.special`` by name: SciPy is loaded only if the user loads it."""
+    """Register the handler of ufuncs of ``scipy.special``, by name: the user loads SciPy, not we."""
     return lambda handler: _enter(_special, names, handler)
 
 
@@ -62,7 +65,9 @@ def implements_method(ufunc: np.ufunc, method: str) -> Callable[[H], H]:
 def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     for key in keys:
         if table.setdefault(key, handler) is not handler:
-            raise ValueError(f"{key!r} already has a handler, {table[key].__module__}.{table[key].__qualname__}")
+            raise ValueError(
+                f"{key!r} already has a handler, {table[key].__module__}.{table[key].__qualname__}"
+            )
     return handler
 
 
@@ -93,11 +98,16 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
 
 
 def refuse_options(name: str, **options: Any) -> None:
-    """Raise for each option that was given: neither None nor NumPy's own mark for "not given"."""
+    """Raise for each option that was given: see :func:`is_given`."""
     for option, value in options.items():
-        if value is not None and type(value) is not type(np._NoValue):  # type: ignore[attr-defined]
+        if is_given(value):
             remedy = _UFUNC_OPTIONS.get(option, "leave it out")
             raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")
+
+
+def is_given(value: Any) -> bool:
+    """Whether an optional argument was given: it is neither None nor NumPy's mark."""
+    return value is not None and value is not _NOT_GIVEN
 
 
 def unsupported(name: str) -> TracingError:

@@ -1,8 +1,9 @@
 """The user's handle: a node that behaves like a NumPy array.
 
-Owns :class:`Tensor`. Imports the graph, the registry of functions, the operators and evaluation. Invariant: a tensor
-holds its node and nothing else; each use of it either gives a tensor again, or plain facts (shape, dtype), or raises. It
-never becomes an array or a number behind the user's back, since that would lose the derivative.
+Owns :class:`Tensor`. Imports the graph, the registry of functions, the operators and evaluation. Invariant: a
+tensor holds its node and nothing else; each use of it either gives a tensor again, or plain facts (shape,
+dtype), or raises. It never becomes an array or a number behind the user's back, since that would lose the
+derivative.
 """
 
 from __future__ import annotations
@@ -19,21 +20,27 @@ from einsumad.frontend.registry import call_function, call_ufunc
 from einsumad.graph import Node
 
 _TO_NUMBER = (
-    "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
+    "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead "
+    "of math.exp; "
     "outside of the traced function use the result, and x.numpy() to look at a value that is known"
 )
 _TO_ARRAY = (
-    "the derivative would be lost: use np.* functions on the traced value itself, einsumad.numpy.array to build an array "
+    "the derivative would be lost: use np.* functions on the traced value itself, einsumad.numpy.array to "
+    "build an array "
     "from traced entries, and np.where in the place of writing into an array"
 )
-_NO_INDEX = "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
-_NO_ITERATION = "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
+_NO_INDEX = (
+    "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
+)
+_NO_ITERATION = (
+    "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
+)
 _NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
 _NO_PICKLE = "a traced value cannot be pickled: pickle the arrays that it is computed from"
 
 
 def _refused(what: str, remedy: str) -> Callable[..., Never]:
-    def refuse(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
+    def refuse(self: Tensor, *_args: object, **_kwargs: object) -> NoReturn:
         raise TracingError(f"{what} of a traced value of shape {self.shape} and dtype {self.dtype}: {remedy}")
 
     return refuse
@@ -68,7 +75,7 @@ def _size(self: Tensor) -> int:
 
 def _transpose(self: Tensor, *axes: Any) -> Any:
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-    return np.transpose(self, order)  # type: ignore[call-overload]  # a tensor answers to __array_function__
+    return np.transpose(self, order)
 
 
 def _itself(self: Tensor, *_: Any) -> Tensor:
@@ -90,7 +97,11 @@ class Tensor(Operators):
         return wrap(call_ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(
-        self, function: Callable[..., Any], types: Iterable[type], args: Sequence[Any], kwargs: Mapping[str, Any]
+        self,
+        function: Callable[..., Any],
+        types: Iterable[type],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
     ) -> Any:
         if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
             return NotImplemented
@@ -115,14 +126,17 @@ class Tensor(Operators):
         value = concrete(self.node)
         if value is None:
             raise TracingError(
-                f"{asked} needs the value of a traced {self.node.dtype} of shape {self.node.shape}, which is not known here: "
-                "it depends on symbols, or the function is traced once for all values by ea.compile; use np.where instead "
+                f"{asked} needs the value of a traced {self.node.dtype} of shape {self.node.shape}, which "
+                "is not known here: "
+                "it depends on symbols, or the function is traced once for all values by ea.compile; use "
+                "np.where instead "
                 "of Python's if, or trace without ea.compile; symbols are evaluated by ea.evaluate"
             )
         return value.copy()
 
     shape, dtype, ndim, size = property(_shape), property(_dtype), property(_ndim), property(_size)
-    T, mT = property(_transpose), property(_method(np.matrix_transpose))
+    T = property(_transpose)
+    mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
     real, conj, conjugate = property(_itself), _itself, _itself
     __copy__, __deepcopy__ = _itself, _itself
     transpose, swapaxes, squeeze = _transpose, _method(np.swapaxes), _method(np.squeeze)
@@ -140,21 +154,22 @@ class Tensor(Operators):
     __reduce_ex__ = _refused("pickling", _NO_PICKLE)
 
 
-class _NoAttribute(TracingError, AttributeError):
-    """An attribute that arrays have and traced values do not: ``hasattr`` is False, and the message says what to do."""
+class _NoAttributeError(TracingError, AttributeError):
+    """An attribute that arrays have and traced values do not, so ``hasattr`` is False."""
 
 
 def _no_attribute(name: str) -> AttributeError:
     if name.startswith("__") or not hasattr(np.ndarray, name):
         return AttributeError(f"a traced value has no attribute {name!r}")
-    return _NoAttribute(
-        f"ndarray.{name} is not supported yet on traced values: write it with supported functions, or apply it to a plain "
+    return _NoAttributeError(
+        f"ndarray.{name} is not supported yet on traced values: write it with supported functions, or apply "
+        "it to a plain "
         "array outside of the traced function"
     )
 
 
 def wrap(result: Any) -> Any:
-    """What a handler returned, with tensors for nodes: also within tuples, of which NumPy's named ones keep their type."""
+    """What a handler returned, with tensors for nodes, also within tuples and NumPy's named tuples."""
     if isinstance(result, Node):
         return Tensor(result)
     if isinstance(result, tuple) and any(isinstance(part, Node) for part in result):

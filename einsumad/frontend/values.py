@@ -1,7 +1,7 @@
 """Concrete values, kept beside the graph and never on it.
 
-Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, so that no later
-write by the user can change it; an entry lives as long as its node.
+Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, so
+that no later write by the user can change it; an entry lives as long as its node.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from einsumad.errors import InternalError
+from einsumad.errors import InternalError, TracingError
 from einsumad.graph import Leaf, Node
 
 _values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
@@ -22,7 +22,7 @@ _lock = threading.Lock()
 
 
 def snapshot(array: Any) -> np.ndarray:
-    """A private read-only copy of the array. One that is read-only and owns its data is used as it is, uncopied."""
+    """A private read-only copy of the array. One that is read-only and owns its data is used uncopied."""
     given = np.asarray(array)
     if type(given) is np.ndarray and given.flags.owndata and not given.flags.writeable:
         return given
@@ -37,7 +37,7 @@ def bind(leaf: Leaf, array: Any) -> np.ndarray:
 
 
 def remember(node: Node, array: Any) -> np.ndarray:
-    """Store the value of a node, be it a leaf or an intermediate result, and return the snapshot that was stored."""
+    """Store the value of a leaf or an intermediate result, and return the snapshot that was stored."""
     value = snapshot(array)
     if value.shape != node.shape or value.dtype != node.dtype:
         found, expected = f"{value.dtype}{value.shape}", f"{node.dtype}{node.shape}"
@@ -61,6 +61,14 @@ def value_of(node: Node) -> np.ndarray | None:
 
 
 def defer(leaf: Leaf, compute: Callable[[], np.ndarray | None]) -> None:
-    """Let the value of a leaf be computed when it is first asked for; None stands for a value that is not known."""
+    """Let the value of a leaf be computed when it is first asked for; None means that it is not known."""
     with _lock:
         _deferred[leaf] = compute
+
+
+def known_value(leaf: Leaf) -> np.ndarray:
+    """The value of a leaf that must have one."""
+    value = value_of(leaf)
+    if value is None:
+        raise TracingError(f"the value of {leaf.name or 'a traced array'} is not known here")
+    return value

@@ -1,7 +1,7 @@
 """Sums, products, quotients and powers.
 
-Owns these ufuncs. Imports the registry, promotion and broadcasting. Invariant: a product or quotient is one product node
-whose factors keep their own index sets; nothing is spread out for it.
+Owns these ufuncs. Imports the registry, promotion and broadcasting. Invariant: a product or quotient is one
+product node whose factors keep their own index sets; nothing is spread out for it.
 """
 
 from __future__ import annotations
@@ -73,24 +73,32 @@ def _square(ufunc: np.ufunc, x: Any) -> Node:
 def _reciprocal(ufunc: np.ufunc, x: Any) -> Node:
     (a,), dtype = ufunc_operands(ufunc, x)
     if dtype.kind != "f":
-        raise TracingError("numpy.reciprocal of integers is not supported on traced values: it is 0 for all but 1 and -1")
+        raise TracingError(
+            "numpy.reciprocal of integers is not supported on traced values: it is 0 for all but 1 and -1"
+        )
     return apply("reciprocal", a)
 
 
 @implements_ufunc(np.power)
 def _power(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (base, exponent), dtype = ufunc_operands(ufunc, x, y)
-    if is_python_number(y) or (isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize):
+    if is_python_number(y) or (
+        isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize
+    ):
         value = canonical(y.item() if isinstance(y, np.generic) else y)
         if dtype.kind != "f" and value < 0:
             raise ValueError("Integers to negative integer powers are not allowed.")
         return row("power", base, params=(value,), dtype=dtype)
     if dtype.kind != "f":
-        raise TracingError("numpy.power of integers to an array of exponents is not supported: convert to float64 first")
+        raise TracingError(
+            "numpy.power of integers to an array of exponents is not supported: convert to float64 first"
+        )
     return row("power_xy", base, exponent, dtype=dtype)
 
 
 def _refuse_unsigned(ufunc: np.ufunc, dtype: np.dtype) -> None:
     if dtype.kind == "u":
         name = qualified_name(ufunc)
-        raise TracingError(f"{name} of dtype {dtype} wraps around and is not supported on traced values: use .astype(float)")
+        raise TracingError(
+            f"{name} of dtype {dtype} wraps around and is not supported on traced values: use .astype(float)"
+        )

@@ -1,9 +1,10 @@
 """Products that sum over shared indices: einsum, matmul, dot, inner, outer, tensordot, trace.
 
-Owns these functions. Imports the notation, the registry and promotion. Invariant: each of them is one product node over
-index tuples, whatever the ranks; sizes are checked here, before any backend sees them.
+Owns these functions. Imports the notation, the registry and promotion. Invariant: each of them is one product
+node over index tuples, whatever the ranks; sizes are checked here, before any backend sees them.
 """
 
+# ruff: noqa: PLR0917 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def _einsum(*operands: Any, out: Any = None, dtype: Any = None, casting: Any = N
 
 
 def _stretched(labels: Labels, shape: Sequence[int], sizes: dict[int, int], fresh: int) -> tuple[Labels, int]:
-    """The labels, with new ones for axes of size 1 whose index is longer elsewhere; and the next new label."""
+    """The labels, new ones for axes of size 1 whose index is longer elsewhere; and the next new label."""
     own: list[int] = []
     for label, size in zip(labels, shape, strict=True):
         if size == sizes[label]:
@@ -83,7 +84,8 @@ def _matmul(ufunc: np.ufunc, x: Any, y: Any) -> Node:
 def _same_size(name: str, a: Node, axis_a: int, b: Node, axis_b: int) -> None:
     if a.shape[axis_a] != b.shape[axis_b]:
         raise ShapeError(
-            f"{name} of shapes {a.shape} and {b.shape}: axis {axis_a} of the first has size {a.shape[axis_a]} and axis "
+            f"{name} of shapes {a.shape} and {b.shape}: axis {axis_a} of the first has size "
+            f"{a.shape[axis_a]} and axis "
             f"{axis_b} of the second {b.shape[axis_b]}; both are summed over together and must be equal"
         )
 
@@ -113,7 +115,9 @@ def _scaled(x: Node, y: Node, dtype: Any) -> Node:
 def _vdot(a: Any, b: Any) -> Node:
     (x, y), dtype = array_operands(a, b)
     if x.shape != y.shape:
-        raise TracingError(f"numpy.vdot of shapes {x.shape} and {y.shape} would flatten them, which is not supported yet")
+        raise TracingError(
+            f"numpy.vdot of shapes {x.shape} and {y.shape} would flatten them, which is not supported yet"
+        )
     axes = range(len(x.shape))
     return contraction([x, y], [axes, axes], [], dtype)
 
@@ -123,7 +127,9 @@ def _outer(a: Any, b: Any, out: Any = None) -> Node:
     refuse_options("numpy.outer", out=out)
     (x, y), dtype = array_operands(a, b)
     if len(x.shape) > 1 or len(y.shape) > 1:
-        raise TracingError("numpy.outer of matrices would flatten them, which is not supported yet: use np.multiply.outer")
+        raise TracingError(
+            "numpy.outer of matrices would flatten them, which is not supported yet: use np.multiply.outer"
+        )
     rank = len(x.shape) + len(y.shape)
     flat = contraction([x, y], [range(len(x.shape)), range(len(x.shape), rank)], range(rank), dtype)
     missing = ([0] if not x.shape else []) + ([1] if not y.shape else [])
@@ -148,18 +154,23 @@ def _tensordot_axes(axes: Any, rank_a: int, rank_b: int) -> tuple[list[int], lis
     if isinstance(axes, (int, np.integer)):
         count = int(axes)
         if count < 0 or count > min(rank_a, rank_b):
-            raise ShapeError(f"tensordot over {count} axes needs as many in both operands, which have {rank_a} and {rank_b}")
+            raise ShapeError(
+                f"tensordot over {count} axes needs as many in both operands, which have {rank_a} and "
+                f"{rank_b}"
+            )
         return list(range(rank_a - count, rank_a)), list(range(count))
     given_a, given_b = axes
     first = normalize_axis_tuple(given_a, rank_a, allow_duplicate=False)
     second = normalize_axis_tuple(given_b, rank_b, allow_duplicate=False)
     if len(first) != len(second):
-        raise ShapeError(f"tensordot pairs {len(first)} axes of the first operand with {len(second)} of the second")
+        raise ShapeError(
+            f"tensordot pairs {len(first)} axes of the first operand with {len(second)} of the second"
+        )
     return list(first), list(second)
 
 
 def _joined(name: str, a: Node, axes_a: Sequence[int], b: Node, axes_b: Sequence[int], dtype: Any) -> Node:
-    """The sum over paired axes; the others follow in order, those of the first operand before those of the second."""
+    """The sum over paired axes; the others follow, those of the first operand before those of the second."""
     for axis_a, axis_b in zip(axes_a, axes_b, strict=True):
         _same_size(name, a, axis_a, b, axis_b)
     left = list(range(len(a.shape)))
@@ -167,12 +178,16 @@ def _joined(name: str, a: Node, axes_a: Sequence[int], b: Node, axes_b: Sequence
     for axis_a, axis_b in zip(axes_a, axes_b, strict=True):
         right[axis_b] = left[axis_a]
     shared = {left[axis] for axis in axes_a}
-    output = [label for label in left if label not in shared] + [label for label in right if label not in shared]
+    output = [label for label in left if label not in shared] + [
+        label for label in right if label not in shared
+    ]
     return contraction([a, b], [left, right], output, dtype)
 
 
 @implements(np.trace)
-def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Node:
+def _trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Node:
     refuse_options("numpy.trace", out=out)
     node = as_node(a)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.sum, node.dtype)

@@ -1,9 +1,10 @@
 """Constants shaped like a traced value, and plain facts about traced values.
 
-Owns these functions. Imports the registry and lifting. Invariant: facts (shape, dtype) are plain Python and NumPy
-objects; no fact depends on a value, but where the value is asked for.
+Owns these functions. Imports the registry and lifting. Invariant: facts (shape, dtype) are plain Python and
+NumPy objects; no fact depends on a value, but where the value is asked for.
 """
 
+# ruff: noqa: ARG001, PLR0917 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 import math
@@ -26,7 +27,9 @@ def _like(prototype: Any, dtype: Any, shape: Any) -> tuple[Shape, np.dtype]:
     if shape is None:
         sizes: Shape = node.shape
     else:
-        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
+        sizes = (
+            (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
+        )
     return sizes, node.dtype if dtype is None else check_dtype(dtype)
 
 
@@ -67,7 +70,8 @@ def _full_like(
 @implements(np.empty_like)
 def _empty_like(prototype: Any, *args: Any, **kwargs: Any) -> Node:
     raise TracingError(
-        "numpy.empty_like of a traced value is not supported: its entries would be written in place, which traced values "
+        "numpy.empty_like of a traced value is not supported: its entries would be written in place, which "
+        "traced values "
         "do not allow; build the result with einsumad.numpy.array or np.where"
     )
 

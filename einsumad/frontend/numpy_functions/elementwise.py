@@ -1,7 +1,7 @@
 """Ufuncs that are one row of the catalogue each, and the few that are spelt with others.
 
-Owns the table from ufuncs to rows. Imports the registry, promotion and the catalogue. Invariant: the operands reach the
-row in the dtypes of NumPy's own loop, so the result has NumPy's dtype.
+Owns the table from ufuncs to rows. Imports the registry, promotion and the catalogue. Invariant: the operands
+reach the row in the dtypes of NumPy's own loop, so the result has NumPy's dtype.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from einsumad.errors import InternalError, TracingError
 from einsumad.frontend.broadcasting import align
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, ufunc_operands
-from einsumad.frontend.registry import implements, implements_special, implements_ufunc, qualified_name, refuse_options
+from einsumad.frontend.registry import (
+    implements,
+    implements_special,
+    implements_ufunc,
+    qualified_name,
+    refuse_options,
+)
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, Params, negate
 
@@ -49,7 +55,12 @@ ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.isfinite: "isfinite",
     np.isinf: "isinf",
 }
-ROW_OF_ROUNDING: dict[np.ufunc, str] = {np.floor: "floor", np.ceil: "ceil", np.rint: "round", np.trunc: "trunc"}
+ROW_OF_ROUNDING: dict[np.ufunc, str] = {
+    np.floor: "floor",
+    np.ceil: "ceil",
+    np.rint: "round",
+    np.trunc: "trunc",
+}
 ROW_OF_BITS: dict[np.ufunc, str] = {
     np.bitwise_and: "logical_and",
     np.bitwise_or: "logical_or",
@@ -84,7 +95,9 @@ def _ufunc(ufunc: np.ufunc, *inputs: Any) -> Node:
 @implements_special(*ROW_OF_SPECIAL)
 def _special(ufunc: np.ufunc, x: Any) -> Node:
     (operand,), dtype = ufunc_operands(ufunc, x)
-    return row(ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, [operand]), dtype=dtype)
+    return row(
+        ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, [operand]), dtype=dtype
+    )
 
 
 @implements_special("log_expit")
@@ -128,6 +141,10 @@ def _real(val: Any) -> Node:
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_options("numpy.round", out=out)
     if decimals != 0:
-        raise TracingError("numpy.round(decimals=...) is not supported on traced values: scale, round and scale back")
+        raise TracingError(
+            "numpy.round(decimals=...) is not supported on traced values: scale, round and scale back"
+        )
     node = as_node(a)
-    return row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))
+    return (
+        row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))
+    )

@@ -1,9 +1,10 @@
 """Axes moved, added, dropped, spread, and diagonals: nothing is computed.
 
-Owns these functions. Imports the registry and lifting. Invariant: each is a product of the operand with ones, units or an
-affine tensor; boolean operands stay boolean.
+Owns these functions. Imports the registry and lifting. Invariant: each is a product of the operand with ones,
+units or an affine tensor; boolean operands stay boolean.
 """
 
+# ruff: noqa: ARG001 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +35,7 @@ def _transpose(a: Any, axes: Any = None) -> Node:
 def _matrix_transpose(x: Any, /) -> Node:
     node = as_node(x)
     rank = len(node.shape)
-    if rank < 2:  # noqa: PLR2004 (a matrix has two axes)
+    if rank < 2:
         raise ShapeError(f"a matrix transpose needs two axes or more, got shape {node.shape}")
     return permuted(node, [*range(rank - 2), rank - 1, rank - 2])
 
@@ -53,7 +54,10 @@ def _swapaxes(a: Any, axis1: int, axis2: int) -> Node:
 def _moveaxis(a: Any, source: Any, destination: Any) -> Node:
     node = as_node(a)
     rank = len(node.shape)
-    start, end = normalize_axis_tuple(source, rank, "source"), normalize_axis_tuple(destination, rank, "destination")
+    start, end = (
+        normalize_axis_tuple(source, rank, "source"),
+        normalize_axis_tuple(destination, rank, "destination"),
+    )
     if len(start) != len(end):
         raise ShapeError(f"moveaxis got {len(start)} axes to move and {len(end)} places for them")
     order = [axis for axis in range(rank) if axis not in start]
@@ -88,14 +92,17 @@ def _atleast_1d(*arys: Any) -> Any:
 
 
 @implements(np.reshape)
-def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Node:
+def _reshape(
+    a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None
+) -> Node:
     refuse_options("numpy.reshape", copy=copy)
     given = newshape if shape is None else shape
     node = as_node(a)
     target = np.broadcast_to(np.zeros(()), node.shape).reshape(given).shape
     if [size for size in node.shape if size != 1] != [size for size in target if size != 1]:
         raise TracingError(
-            f"numpy.reshape from {node.shape} to {target} is not supported yet on traced values: only axes of size 1 can be "
+            f"numpy.reshape from {node.shape} to {target} is not supported yet on traced values: only axes "
+            "of size 1 can be "
             "added or dropped; reshape the plain arrays outside of the traced function"
         )
     dropped = drop_axes(node, [k for k, size in enumerate(node.shape) if size == 1])
@@ -127,7 +134,7 @@ def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
 def diagonal(node: Node, offset: int, axis1: int, axis2: int) -> Node:
     """The entries ``[i, i + offset]`` of two axes, along a new last axis."""
     rank = len(node.shape)
-    if rank < 2:  # noqa: PLR2004 (a diagonal runs over two axes)
+    if rank < 2:
         raise ShapeError(f"a diagonal needs two axes or more, got shape {node.shape}")
     rows, columns = one_axis(axis1, rank), one_axis(axis2, rank)
     if rows == columns:
@@ -140,14 +147,19 @@ def diagonal(node: Node, offset: int, axis1: int, axis2: int) -> Node:
     down, right = max(-offset, 0), max(offset, 0)
     length = max(min(node.shape[rows] - down, node.shape[columns] - right), 0)
     along = rank
-    picks = [affine(node.shape[axis], [length], [1], first, node.dtype) for axis, first in ((rows, down), (columns, right))]
-    return contraction([node, *picks], [labels, (rows, along), (columns, along)], [*others, along], node.dtype)
+    picks = [
+        affine(node.shape[axis], [length], [1], first, node.dtype)
+        for axis, first in ((rows, down), (columns, right))
+    ]
+    return contraction(
+        [node, *picks], [labels, (rows, along), (columns, along)], [*others, along], node.dtype
+    )
 
 
 @implements(np.diag)
 def _diag(v: Any, k: int = 0) -> Node:
     node = as_node(v)
-    if len(node.shape) == 2:  # noqa: PLR2004 (of a matrix the diagonal is taken)
+    if len(node.shape) == 2:
         return diagonal(node, k, 0, 1)
     if len(node.shape) != 1:
         raise ShapeError(f"diag needs one or two axes, got shape {node.shape}")

@@ -1,9 +1,10 @@
 """numpy.linalg: norms, inverse, solve, determinants.
 
-Owns these functions. Imports the registry, promotion and the catalogue. Invariant: the catalogue's functions are given
-matrices in the last two axes and equal batch axes before them.
+Owns these functions. Imports the registry, promotion and the catalogue. Invariant: the catalogue's functions
+are given matrices in the last two axes and equal batch axes before them.
 """
 
+# ruff: noqa: A002 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 import math
@@ -26,8 +27,10 @@ _SLOGDET_RESULT: Any = type(np.linalg.slogdet(np.eye(1)))
 
 def _matrices(name: str, a: Any) -> Node:
     node = _floating(name, as_node(a))
-    if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:  # noqa: PLR2004 (a matrix has two axes)
-        raise ShapeError(f"numpy.linalg.{name} needs square matrices in the last two axes, got shape {node.shape}")
+    if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
+        raise ShapeError(
+            f"numpy.linalg.{name} needs square matrices in the last two axes, got shape {node.shape}"
+        )
     return node
 
 
@@ -35,7 +38,9 @@ def _floating(name: str, node: Node) -> Node:
     if node.dtype in (np.float32, np.float64):
         return node
     if node.dtype.kind == "f":
-        raise TracingError(f"numpy.linalg.{name} does not exist for {node.dtype}: convert to float32 or float64 first")
+        raise TracingError(
+            f"numpy.linalg.{name} does not exist for {node.dtype}: convert to float32 or float64 first"
+        )
     return in_dtype(node, np.float64)
 
 
@@ -56,8 +61,10 @@ def _solve(a: Any, b: Any) -> Node:
         right = insert_axes(right, [1])
     if right.shape[-2] != matrix.shape[-1]:
         raise ShapeError(
-            f"numpy.linalg.solve of matrices {matrix.shape} with a right side of {right.shape[-2]} rows where there must be "
-            f"{matrix.shape[-1]}; a right side is a vector only if it has one axis, otherwise its last two are a matrix"
+            f"numpy.linalg.solve of matrices {matrix.shape} with a right side of {right.shape[-2]} rows "
+            "where there must be "
+            f"{matrix.shape[-1]}; a right side is a vector only if it has one axis, otherwise its last two "
+            "are a matrix"
         )
     batch = broadcast_shape(matrix.shape[:-2], right.shape[:-2])
     result = call("solve", spread(matrix, batch + matrix.shape[-2:]), spread(right, batch + right.shape[-2:]))
@@ -82,8 +89,10 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> N
         node = in_dtype(node, np.float64)
     axes = some_axes(axis, len(node.shape))
     if axis is None and ord is not None and len(axes) not in (1, 2):
-        raise ShapeError(f"numpy.linalg.norm with ord needs one or two axes, got shape {node.shape}: name them with axis=")
-    if ord is None or (ord == 2 and len(axes) == 1) or (ord == "fro" and len(axes) == 2):  # noqa: PLR2004
+        raise ShapeError(
+            f"numpy.linalg.norm with ord needs one or two axes, got shape {node.shape}: name them with axis="
+        )
+    if ord is None or (ord == 2 and len(axes) == 1) or (ord == "fro" and len(axes) == 2):
         squares = apply("power", node, params=(2,))
         return apply("norm_root", summed(squares, axes, keepdims, node.dtype))
     if len(axes) == 1 and ord == 1:
@@ -92,6 +101,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> N
         name = "max_reduce" if ord > 0 else "min_reduce"
         return extremum(name, apply("abs", node), axes, flag("keepdims", keepdims))
     raise TracingError(
-        f"numpy.linalg.norm(ord={ord!r}) over {len(axes)} axes is not supported yet on traced values: vectors have the orders "
+        f"numpy.linalg.norm(ord={ord!r}) over {len(axes)} axes is not supported yet on traced values: "
+        "vectors have the orders "
         "None, 2, 1, inf and -inf, matrices None and 'fro'"
     )

@@ -1,9 +1,11 @@
 """Sums, means, variances, products and extrema over axes.
 
-Owns these functions. Imports the registry, promotion and the catalogue. Invariant: every sum is a product node with fewer
-labels in its output; functions that the catalogue defines over the last axes are reached by a transposition.
+Owns these functions. Imports the registry, promotion and the catalogue. Invariant: every sum is a product
+node with fewer labels in its output; functions that the catalogue defines over the last axes are reached by a
+transposition.
 """
 
+# ruff: noqa: PLR0917 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 import math
@@ -17,7 +19,7 @@ from einsumad.frontend.broadcasting import product
 from einsumad.frontend.lifting import as_node, number
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
-from einsumad.frontend.registry import implements, implements_method, refuse_options
+from einsumad.frontend.registry import implements, implements_method, is_given, refuse_options
 from einsumad.functions import apply, call
 from einsumad.graph import BOOL, Node, Number, add, einsum, zero
 
@@ -31,7 +33,13 @@ def summed(node: Node, axes: tuple[int, ...], keepdims: Any, dtype: Any, coeffic
 
 @implements(np.sum)
 def _sum(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = None,
+    initial: Any = None,
+    where: Any = None,
 ) -> Node:
     refuse_options("numpy.sum", out=out, initial=initial, where=where)
     node = as_node(a)
@@ -113,7 +121,7 @@ def _var(
     correction: Any = None,
 ) -> Node:
     refuse_options("numpy.var", out=out, where=where, mean=mean)
-    given = ddof if type(correction) is type(np._NoValue) or correction is None else correction  # type: ignore[attr-defined]
+    given = correction if is_given(correction) else ddof
     return _variance("numpy.var", np.var, a, axis, dtype, given, keepdims)
 
 
@@ -131,7 +139,7 @@ def _std(
     correction: Any = None,
 ) -> Node:
     refuse_options("numpy.std", out=out, where=where, mean=mean)
-    given = ddof if type(correction) is type(np._NoValue) or correction is None else correction  # type: ignore[attr-defined]
+    given = correction if is_given(correction) else ddof
     return apply("norm_root", _variance("numpy.std", np.std, a, axis, dtype, given, keepdims))
 
 
@@ -146,7 +154,13 @@ def _variance(name: str, function: Any, a: Any, axis: Any, dtype: Any, ddof: flo
 
 @implements(np.prod)
 def _prod(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = None,
+    initial: Any = None,
+    where: Any = None,
 ) -> Node:
     refuse_options("numpy.prod", out=out, initial=initial, where=where)
     node = as_node(a)
@@ -198,7 +212,9 @@ def extremum(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
     node = as_node(a) if not isinstance(a, Node) else a
     axes = some_axes(axis, len(node.shape))
     if _number_of(node, axes) == 0:
-        raise ValueError(f"numpy.{name[:3]} over axes {axes} of shape {node.shape} has no entries and so no value")
+        raise ValueError(
+            f"numpy.{name[:3]} over axes {axes} of shape {node.shape} has no entries and so no value"
+        )
     result = axes_last(node, axes)
     if axes:
         result = call(name, result, params=(len(axes),) if len(axes) > 1 else ())

@@ -1,9 +1,10 @@
 """Choosing between values: where, maximum, minimum, clip.
 
-Owns these functions. Imports the registry, promotion and broadcasting. Invariant: a condition is a mask, a factor that
-selects; the branch not taken never contributes, not even as 0 times infinity.
+Owns these functions. Imports the registry, promotion and broadcasting. Invariant: a condition is a mask, a
+factor that selects; the branch not taken never contributes, not even as 0 times infinity.
 """
 
+# ruff: noqa: A002 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +16,7 @@ from einsumad.frontend.broadcasting import broadcast_shape, product, spread
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
-from einsumad.frontend.registry import implements, implements_ufunc, refuse_options
+from einsumad.frontend.registry import implements, implements_ufunc, is_given, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, Ones, Zero, add
@@ -25,7 +26,8 @@ from einsumad.graph import BOOL, Node, Ones, Zero, add
 def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if x is None or y is None:
         raise TracingError(
-            "numpy.where(condition) gives positions, whose number depends on values: use np.where(condition, x, y)"
+            "numpy.where(condition) gives positions, whose number depends on values: use "
+            "np.where(condition, x, y)"
         )
     mask = in_dtype(as_node(condition), BOOL)
     (a, b), dtype = common_operands(x, y)
@@ -33,7 +35,9 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if isinstance(mask, (Ones, Zero)):
         return spread(a if isinstance(mask, Ones) else b, shape)
     if dtype == BOOL:
-        return row("logical_or", row("logical_and", mask, a), row("logical_and", apply("logical_not", mask), b))
+        return row(
+            "logical_or", row("logical_and", mask, a), row("logical_and", apply("logical_not", mask), b)
+        )
     other = apply("logical_not", mask)
     return add([product([mask, a], dtype, shape=shape), product([other, b], dtype, shape=shape)], dtype)
 
@@ -49,7 +53,7 @@ def _minimum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
 
 
 def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
-    """With a constant on one side the derivative at the kink is 0; between two traced values ties split equally."""
+    """Against a constant the derivative at the kink is 0; between two traced values ties split equally."""
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     if dtype == BOOL:
         return row("logical_or" if name == "maximum" else "logical_and", a, b)
@@ -61,7 +65,14 @@ def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
 
 @implements(np.clip)
 def _clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **options: Any
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
 ) -> Any:
     refuse_options("numpy.clip", out=out, **options)
     low, high = _given(a_min, min), _given(a_max, max)
@@ -74,4 +85,5 @@ def _clip(
 
 
 def _given(positional: Any, keyword: Any) -> Any:
-    return keyword if positional is None or type(positional) is type(np._NoValue) else positional  # type: ignore[attr-defined]
+    chosen = positional if is_given(positional) else keyword
+    return chosen if is_given(chosen) else None

@@ -1,0 +1,1 @@
+"""What users touch: the tensor, the NumPy surface, transforms, symbols and eager style."""
