@@ -1,1 +1,51 @@
-"""What users touch: the tensor, the NumPy surface, transforms, symbols and eager style."""
+"""What users touch: the tensor, the NumPy surface, transforms, symbols and eager style.
+
+Imports everything below. Importing it registers the NumPy surface.
+"""
+
+from einsumad.frontend import numpy_functions
+from einsumad.frontend.compile import Compiled, compile
+from einsumad.frontend.eager import tensor
+from einsumad.frontend.explain import Explanation, explain
+from einsumad.frontend.products import jvp, vjp
+from einsumad.frontend.symbols import diff, einsum, evaluate, simplify, variable
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.transforms import (
+    Transform,
+    derivative,
+    grad,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    jacobian,
+    laplacian,
+    value_and_grad,
+    value_grad_and_hessian,
+)
+
+__all__ = [
+    "Compiled",
+    "Explanation",
+    "Tensor",
+    "Transform",
+    "compile",
+    "derivative",
+    "diff",
+    "einsum",
+    "evaluate",
+    "explain",
+    "grad",
+    "hessian",
+    "hessian_diagonal",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "laplacian",
+    "numpy_functions",
+    "simplify",
+    "tensor",
+    "value_and_grad",
+    "value_grad_and_hessian",
+    "variable",
+    "vjp",
+]

@@ -12,7 +12,7 @@ numbers become number leaves and all arrays leaves: the plan does not depend on 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
@@ -29,7 +29,9 @@ _Met: TypeAlias = dict[int, tuple[Any, np.ndarray, Leaf]]
 
 _CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
 _TRACEABLE_KINDS = "biuf"
+_NO_NAMES: Mapping[int, str] = {}
 _BIT_PATTERNS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_names: ContextVar[Mapping[int, str]] = ContextVar("names of arrays by identity", default=_NO_NAMES)
 _met: ContextVar[_Met | None] = ContextVar("arrays met in this trace", default=None)
 
 
@@ -102,13 +104,23 @@ def one_leaf_per_array() -> Iterator[None]:
         _met.reset(token)
 
 
+@contextmanager
+def array_names(names: Mapping[int, str]) -> Iterator[None]:
+    """Within this context arrays are lifted under the names given for their identities."""
+    token = _names.set(names)
+    try:
+        yield
+    finally:
+        _names.reset(token)
+
+
 def _array(x: Any) -> Node:
     met = _met.get()
     seen = met.get(id(x)) if met is not None else None
     if seen is not None and _same_bits(x, seen[1]):
         return seen[2]
     array = plain_array(x)
-    node = fresh_leaf(array.shape, array.dtype)
+    node = fresh_leaf(array.shape, array.dtype, _names.get().get(id(x)))
     value = bind(node, array)
     if met is not None and type(x) is np.ndarray:
         met[id(x)] = (x, value, node)
@@ -126,7 +138,7 @@ def plain_array(x: Any) -> np.ndarray:
             )
         array = x
     else:
-        if isinstance(x, (list, tuple)) and _holds_tensor(x):
+        if isinstance(x, (list, tuple)) and holds_tensor(x):
             raise TracingError(
                 f"a {type(x).__name__} with traced entries is no array: build one with "
                 "einsumad.numpy.array(...)"
@@ -157,7 +169,8 @@ def _same_bits(x: Any, kept: np.ndarray) -> bool:
     return bool(np.array_equal(x.view(pattern), kept.view(pattern)))
 
 
-def _holds_tensor(x: Any) -> bool:
+def holds_tensor(x: Any) -> bool:
+    """Whether a nested sequence has a tensor in it."""
     stack = [x]
     while stack:
         part = stack.pop()

@@ -15,8 +15,10 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import call_function, call_ufunc
+from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.graph import Node
 
 _TO_NUMBER = (
@@ -82,6 +84,20 @@ def _itself(self: Tensor, *_: Any) -> Tensor:
     return self
 
 
+def _get_gradient(self: Tensor) -> np.ndarray | None:
+    """The gradient that backward has added up, or None."""
+    return gradient(self.node)
+
+
+def _set_gradient(self: Tensor, value: np.ndarray | None) -> None:
+    set_gradient(self.node, value)
+
+
+def _requires_gradient(self: Tensor) -> bool:
+    """Whether backward leaves a gradient here."""
+    return requires_gradient(self.node)
+
+
 class Tensor(Operators):
     """A traced value. Use it with NumPy's functions and Python's operators as if it were an array.
 
@@ -134,6 +150,12 @@ class Tensor(Operators):
             )
         return value.copy()
 
+    def backward(self, memory_limit: int | None = None) -> None:
+        """Add the gradient of this scalar to every tensor it depends on that was made with ``requires_grad=True``."""
+        backward(self.node, memory_limit)
+
+    grad = property(_get_gradient, _set_gradient)
+    requires_grad = property(_requires_gradient)
     shape, dtype, ndim, size = property(_shape), property(_dtype), property(_ndim), property(_size)
     T = property(_transpose)
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)

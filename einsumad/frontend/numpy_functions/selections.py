@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.frontend.broadcasting import broadcast_shape, product, spread
+from einsumad.frontend.broadcasting import broadcast_shape, constant_of, product, spread
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
@@ -57,10 +57,14 @@ def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     if dtype == BOOL:
         return row("logical_or" if name == "maximum" else "logical_and", a, b)
-    if isinstance(x, Tensor) and isinstance(y, Tensor):
+    if not _constant(x) and not _constant(y):
         return row(name, a, b, dtype=dtype)
-    traced, constant = (a, b) if isinstance(x, Tensor) else (b, a)
+    traced, constant = (b, a) if _constant(x) else (a, b)
     return row(f"{name}_constant", traced, constant, dtype=dtype)
+
+
+def _constant(x: Any) -> bool:
+    return not isinstance(x, Tensor) or constant_of(x.node) is not None
 
 
 @implements(np.clip)

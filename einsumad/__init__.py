@@ -1,0 +1,75 @@
+"""einsumad: derivatives of any order of tensor programs, by tensor calculus in Einstein notation.
+
+Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian`, ...), symbols (:func:`variable`,
+:func:`diff`, :func:`evaluate`), and eager tensors (:func:`tensor`, ``backward``). See ``docs/tour.md``.
+"""
+
+from einsumad.errors import (
+    DifferentiationError,
+    EinsumadError,
+    IndexNotationError,
+    InternalError,
+    MemoryLimitError,
+    ShapeError,
+    TracingError,
+)
+from einsumad.frontend import (
+    Compiled,
+    Explanation,
+    Tensor,
+    Transform,
+    compile,
+    derivative,
+    diff,
+    einsum,
+    evaluate,
+    explain,
+    grad,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    jacobian,
+    jvp,
+    laplacian,
+    simplify,
+    tensor,
+    value_and_grad,
+    value_grad_and_hessian,
+    variable,
+    vjp,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Compiled",
+    "DifferentiationError",
+    "EinsumadError",
+    "Explanation",
+    "IndexNotationError",
+    "InternalError",
+    "MemoryLimitError",
+    "ShapeError",
+    "Tensor",
+    "TracingError",
+    "Transform",
+    "compile",
+    "derivative",
+    "diff",
+    "einsum",
+    "evaluate",
+    "explain",
+    "grad",
+    "hessian",
+    "hessian_diagonal",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "laplacian",
+    "simplify",
+    "tensor",
+    "value_and_grad",
+    "value_grad_and_hessian",
+    "variable",
+    "vjp",
+]

@@ -1,0 +1,82 @@
+"""The local Jacobian of every node kind: all the derivative knowledge there is.
+
+Owns the rules. Imports the graph and the catalogue. Invariant: a local Jacobian is a tuple of terms of shape
+``node.shape + operand.shape`` whose sum is the derivative of the node with respect to one operand slot; modes carry no
+rules of their own. What has no rule raises; it never contributes nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from einsumad.errors import DifferentiationError
+from einsumad.functions import elementwise_function, general_function
+from einsumad.graph import Add, Einsum, Elementwise, General, Node, einsum, ones, unit
+
+
+def is_active(node: Node) -> bool:
+    """Whether derivatives flow through the node: integers and booleans are locally constant."""
+    return bool(np.issubdtype(node.dtype, np.floating))
+
+
+def local_jacobian(node: Node, position: int) -> tuple[Node, ...]:
+    """Terms of the derivative of `node` with respect to its operand at `position`; no terms where it is zero."""
+    match node:
+        case Einsum():
+            return (_product_rule(node, position),)
+        case Add():
+            return (identity(node.shape, node.dtype),)
+        case Elementwise():
+            return _elementwise_rule(node, position)
+        case General():
+            return general_function(node.function).jacobian(node, position)
+    raise DifferentiationError(f"no derivative rule for a node of kind {type(node).__name__}")
+
+
+def identity(shape: tuple[int, ...], dtype: np.dtype) -> Node:
+    """The derivative of a tensor with respect to itself: one delta for each axis."""
+    rank = len(shape)
+    if not rank:
+        return einsum([ones((), dtype)], [()], ())
+    deltas = [unit(size, 2, dtype) for size in shape]
+    return einsum(deltas, [(axis, rank + axis) for axis in range(rank)], range(2 * rank))
+
+
+def _product_rule(node: Einsum, position: int) -> Node:
+    """``d C[s3] / d A[s1'] = prod of the other operands * prod over l in s1 of delta(l, l')``.
+
+    Laue, Mitterreiter, Giesen (AAAI 2020), theorems 2 and 5, with the chain rule left out. A summed label is renamed
+    instead of tied by a delta; where no other operand holds it, it comes back as ones; a label repeated inside the
+    operand comes back as a delta over its places.
+    """
+    rank = len(node.shape)
+    operands = [operand for k, operand in enumerate(node.operands) if k != position]
+    inputs = [list(labels) for k, labels in enumerate(node.inputs) if k != position]
+    own = node.inputs[position]
+    fresh_start = 1 + max([rank, *(label for labels in node.inputs for label in labels)])
+    primed = list(range(fresh_start, fresh_start + len(own)))
+    for label in dict.fromkeys(own):
+        places = [primed[axis] for axis, held in enumerate(own) if held == label]
+        size = node.operands[position].shape[own.index(label)]
+        if label >= rank:
+            inputs = [[places[0] if held == label else held for held in labels] for labels in inputs]
+            if not any(places[0] in labels for labels in inputs):
+                operands.append(ones((size,), node.dtype))
+                inputs.append([places[0]])
+        else:
+            places = [label, *places]
+        if len(places) > 1:
+            operands.append(unit(size, len(places), node.dtype))
+            inputs.append(places)
+    return einsum([ones((), node.dtype), *operands], [[], *inputs], [*range(rank), *primed], node.coefficient, node.dtype)
+
+
+def _elementwise_rule(node: Elementwise, position: int) -> tuple[Node, ...]:
+    """``d f(A)[s1] / d A[s1'] = f'(A)[s1] * delta(s1, s1')`` (ibid., theorems 3 and 6 for functions of one operand)."""
+    partial = elementwise_function(node.function).partials(node)[position]
+    if partial is None:
+        return ()
+    rank = len(node.shape)
+    deltas = [unit(size, 2, node.dtype) for size in node.shape]
+    labels = [(axis, rank + axis) for axis in range(rank)]
+    return (einsum([partial, *deltas], [range(rank), *labels], range(2 * rank), 1, node.dtype),)

@@ -1,0 +1,69 @@
+"""Forward and reverse mode: the same local Jacobians multiplied from one side or from the other.
+
+Owns the two sweeps. Imports the rules and the chain rule. Invariant: neither holds a rule; both visit each node once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from einsumad.calculus.chain import accumulate, chain
+from einsumad.calculus.local import is_active, local_jacobian
+from einsumad.graph import Node, topological
+
+
+def active_nodes(roots: Sequence[Node], sources: Sequence[Node]) -> list[Node]:
+    """The nodes through which derivatives flow from the sources to the roots, operands first."""
+    order = topological(roots)
+    reached = set(sources)
+    for node in order:
+        if is_active(node) and any(operand in reached for operand in node.operands):
+            reached.add(node)
+    return [node for node in order if node in reached]
+
+
+def push(roots: Sequence[Node], tangents: Mapping[Node, Node]) -> tuple[Node | None, ...]:
+    """Forward mode: the tangent of each root, or None where it does not depend on the sources.
+
+    A tangent has the axes of its node and then any further axes, the same for all sources.
+    """
+    known: dict[Node, Node] = dict(tangents)
+    for node in active_nodes(roots, list(tangents)):
+        if node in known:
+            continue
+        terms = [
+            chain(term, known[operand], len(operand.shape), inline=term)
+            for position, operand in enumerate(node.operands)
+            if operand in known
+            for term in local_jacobian(node, position)
+        ]
+        if terms:
+            known[node] = accumulate(terms)
+    return tuple([known.get(root) for root in roots])
+
+
+def pull(cotangents: Mapping[Node, Node], sources: Sequence[Node]) -> tuple[Node | None, ...]:
+    """Reverse mode: the cotangent of each source, or None where no root depends on it.
+
+    A cotangent has any leading axes, the same for all roots, and then the axes of its node.
+    """
+    roots = list(cotangents)
+    path = active_nodes(roots, sources)
+    on_path = set(path)
+    wanted = set(sources)
+    pending: dict[Node, list[Node]] = {root: [cotangent] for root, cotangent in cotangents.items()}
+    found: dict[Node, Node] = {}
+    for node in reversed(path):
+        terms = pending.pop(node, None)
+        if not terms:
+            continue
+        cotangent = accumulate(terms)
+        if node in wanted:
+            found[node] = cotangent
+        for position, operand in enumerate(node.operands):
+            if operand in on_path:
+                contributions = [
+                    chain(cotangent, term, len(node.shape), inline=term) for term in local_jacobian(node, position)
+                ]
+                pending.setdefault(operand, []).extend(contributions)
+    return tuple([found.get(source) for source in sources])

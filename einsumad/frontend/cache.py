@@ -1,0 +1,81 @@
+"""Derivations and compiled plans, found again by the structure of the graph they were made for.
+
+Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its key:
+a structural key, which is blind to the identity of leaves, and the request; values never enter.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.graph import Leaf, Node
+from einsumad.planning import Choice, make_plan
+
+_MOST_ENTRIES = 1024
+
+
+@dataclass(slots=True)
+class Statistics:
+    """How often something was derived, planned and compiled, and how often it was found again."""
+
+    derived: int = 0
+    planned: int = 0
+    found: int = 0
+
+
+@dataclass(slots=True)
+class Derivation:
+    """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use."""
+
+    slots: tuple[Leaf, ...]
+    outputs: tuple[Node, ...]
+    choices: tuple[Choice, ...] = ()
+    plans: dict[int | None, CompiledPlan] = field(default_factory=dict)
+
+
+statistics = Statistics()
+_entries: OrderedDict[object, Derivation] = OrderedDict()
+_lock = threading.RLock()
+
+
+def find_or_derive(key: object, build: Callable[[], Derivation]) -> Derivation:
+    """The derivation of this key, built if it is not known. The least recently used ones are forgotten."""
+    with _lock:
+        entry = _entries.get(key)
+        if entry is not None:
+            statistics.found += 1
+            _entries.move_to_end(key)
+            return entry
+    built = build()
+    with _lock:
+        statistics.derived += 1
+        entry = _entries.setdefault(key, built)
+        while len(_entries) > _MOST_ENTRIES:
+            _entries.popitem(last=False)
+    return entry
+
+
+def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:
+    """The compiled plan of a derivation under a memory limit."""
+    with _lock:
+        plan = derivation.plans.get(memory_limit)
+        if plan is None:
+            statistics.planned += 1
+            plan = compile_plan(make_plan(derivation.outputs, derivation.slots, memory_limit))
+            derivation.plans[memory_limit] = plan
+    return plan
+
+
+def clear() -> None:
+    """Forget everything that was derived."""
+    with _lock:
+        _entries.clear()
+
+
+def used_slots(derivation: Derivation, values: Sequence[Node]) -> dict[Node, Node]:
+    """The replacement of each slot by a node."""
+    return dict(zip(derivation.slots, values, strict=True))

@@ -1,0 +1,135 @@
+"""Functions traced once for each signature and run as compiled plans.
+
+Owns :func:`compile`. Imports tracing, planning and execution. Invariant: a signature is the tree of the arguments, the
+shapes and dtypes of its arrays and the values of everything else; arrays that the function captures are read when it is
+traced, and control flow on traced values raises.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from typing import Any
+
+import numpy as np
+
+from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.tracing import abstract_variable, run
+from einsumad.frontend.trees import Tree, flatten, unflatten
+from einsumad.frontend.values import known_value
+from einsumad.graph import Leaf, structural_key, with_slots
+from einsumad.planning import make_plan
+from einsumad.rewriting import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled plan with what it captured, and the shape of its result."""
+
+    plan: CompiledPlan
+    captured: tuple[np.ndarray, ...]
+    tree: Tree
+    single: bool
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        results = self.plan(*arrays, *self.captured)
+        return results[0] if self.single else unflatten(self.tree, results)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A function that runs as a compiled plan. Call it like the original."""
+
+    function: Callable[..., Any]
+    memory_limit: int | None = None
+    _by_arrays: dict[Any, Program] = field(default_factory=dict, repr=False)
+    _by_signature: dict[Any, Program] = field(default_factory=dict, repr=False)
+    _lock: Any = field(default_factory=threading.RLock, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"compile needs a function, got {type(self.function).__name__}")
+        update_wrapper(self, self.function, assigned=("__module__", "__doc__"), updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            for arg in args:
+                if type(arg) is not np.ndarray:
+                    break
+            else:
+                program = self._by_arrays.get(tuple([(arg.shape, arg.dtype) for arg in args]))
+                if program is not None:
+                    return program(args)
+        return self._slow_call(args, kwargs)
+
+    def _slow_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        leaves, tree = flatten((args, kwargs))
+        if any(isinstance(leaf, Tensor) for leaf in leaves):
+            return self.function(*args, **kwargs)
+        signature = (tree, tuple([_signature(leaf) for leaf in leaves]))
+        arrays = [np.asarray(leaf) for leaf in leaves if _is_dynamic(leaf)]
+        with self._lock:
+            program = self._by_signature.get(signature)
+            if program is None:
+                program = self._by_signature[signature] = trace_program(self.function, leaves, tree, self.memory_limit)
+            if not kwargs and all(type(arg) is np.ndarray for arg in args):
+                self._by_arrays[tuple([(arg.shape, arg.dtype) for arg in args])] = program
+        return program(arrays)
+
+    def program(self, *args: Any, **kwargs: Any) -> Program:
+        """The program for these arguments, traced if it is not known yet."""
+        leaves, tree = flatten((args, kwargs))
+        return trace_program(self.function, leaves, tree, self.memory_limit)
+
+
+def _is_dynamic(leaf: Any) -> bool:
+    """Whether the value of the argument is an input of the plan: arrays and floats are, flags and axis numbers are not."""
+    return isinstance(leaf, (np.ndarray, np.generic, float))
+
+
+def _signature(leaf: Any) -> Any:
+    if not _is_dynamic(leaf):
+        hash(leaf)
+        return type(leaf), leaf
+    if isinstance(leaf, float) and not isinstance(leaf, np.generic):
+        return float
+    return leaf.shape, leaf.dtype
+
+
+def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None) -> Program:
+    """Trace f on variables without values, plan and compile what it computes."""
+    inputs: list[Leaf] = []
+    replaced: list[Any] = []
+    for value in leaves:
+        if _is_dynamic(value):
+            array = np.asarray(value)
+            inputs.append(abstract_variable(array.shape, array.dtype))
+            replaced.append(Tensor(inputs[-1]))
+        else:
+            replaced.append(value)
+    args, kwargs = unflatten(tree, replaced)
+    outputs, output_tree = run(f, args, kwargs)
+    _, found = structural_key([*inputs, *outputs])
+    captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
+    graph, slots = with_slots(outputs, found)
+    plan = compile_plan(make_plan(normalise(graph), slots, memory_limit))
+    return Program(plan, captured, output_tree, output_tree.is_leaf())
+
+
+def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compiled:
+    """The function as a compiled plan, traced once for each signature of its arguments.
+
+    `f` is any traceable function, a transform included. Arrays and floats among the arguments are inputs; ints, strings
+    and flags are part of the signature. Arrays captured by `f` are read once, when it is traced. ``if`` on a traced
+    value raises :class:`TracingError`.
+
+    >>> import numpy as np, einsumad as ea
+    >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))
+    >>> fast(np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+    return Compiled(f, memory_limit)

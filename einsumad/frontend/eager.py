@@ -1,0 +1,41 @@
+"""Eager style: tensors with values.
+
+Owns :func:`tensor`. Imports lifting and the tables of values and variables. Invariant: the tensor has a private copy of
+the array, so later writes to the array change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import DifferentiationError
+from einsumad.frontend.lifting import check_dtype
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.values import bind
+from einsumad.frontend.variables import require_gradient
+from einsumad.graph import fresh_leaf
+
+
+def tensor(array: Any, requires_grad: bool = False, name: str | None = None) -> Tensor:
+    """A tensor with a value, for use in NumPy functions; ``loss.backward()`` leaves its gradient in ``tensor.grad``.
+
+    Gradients add up over calls of ``backward``; set ``tensor.grad = None`` to start anew. Integer arrays can be tensors
+    but require no gradient (:class:`DifferentiationError`).
+
+    >>> import numpy as np, einsumad as ea
+    >>> w = ea.tensor(np.array([1.0, 2.0]), requires_grad=True)
+    >>> np.sum(w * w).backward()
+    >>> w.grad
+    array([2., 4.])
+    """
+    value = array.numpy() if isinstance(array, Tensor) else np.asarray(array)
+    check_dtype(value.dtype)
+    if requires_grad and value.dtype.kind != "f":
+        raise DifferentiationError(f"requires_grad needs a floating dtype, got {value.dtype}")
+    leaf = fresh_leaf(value.shape, value.dtype, name)
+    bind(leaf, value)
+    if requires_grad:
+        require_gradient(leaf)
+    return Tensor(leaf)

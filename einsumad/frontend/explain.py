@@ -1,0 +1,126 @@
+"""What a transform would do: the expression, the candidates with their costs, the choice, and every step.
+
+Owns :func:`explain`. Imports transforms and planning. Invariant: explaining runs no step of the plan and fills no cache.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from einsumad.frontend.compile import Compiled
+from einsumad.frontend.lifting import array_names
+from einsumad.frontend.requests import build_derivation
+from einsumad.frontend.tracing import Trace, trace
+from einsumad.frontend.transforms import Transform, parameter_names
+from einsumad.frontend.trees import flatten
+from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
+from einsumad.graph.display import index_notation, matrix_notation
+from einsumad.planning import Choice, Plan, Request, make_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is computed and how: print it, or let a notebook show it."""
+
+    title: str
+    outputs: tuple[Node, ...]
+    choices: tuple[Choice, ...]
+    plan: Plan
+
+    def __str__(self) -> str:
+        parts = [self.title, *self.expressions(), *self.candidates(), str(self.plan)]
+        return "\n".join(parts)
+
+    def expressions(self) -> list[str]:
+        """The outputs in index notation, and in matrix notation where they have one."""
+        lines: list[str] = []
+        for node in self.outputs:
+            lines.append(index_notation([node]))
+            matrix = matrix_notation(node)
+            if matrix is not None and matrix != lines[-1]:
+                lines[-1] += f"\n  = {matrix}"
+        return lines
+
+    def candidates(self) -> list[str]:
+        """A line for each order of multiplication that was compared."""
+        lines: list[str] = []
+        for choice in self.choices:
+            for candidate in choice.candidates:
+                mark = "  <- chosen" if candidate.mode == choice.mode else ""
+                cost = candidate.cost
+                lines.append(f"candidate {candidate.mode:<13} {cost.flops:>12,} flops {cost.bytes:>12,} bytes {cost.calls:>4} calls{mark}")
+            if not choice.candidates:
+                lines.append(f"order {choice.mode}")
+        return lines
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
+    """What ``g(*args)`` would compute: expression, candidates with costs, the choice, and the steps of the plan.
+
+    `g` is a transform, a compiled function, or any traceable function.
+
+    >>> import numpy as np, einsumad as ea
+    >>> print(ea.explain(ea.hessian(lambda x: np.sum(x**2)), np.ones(3)).outputs[0].shape)
+    (3, 3)
+    """
+    if isinstance(g, Compiled):
+        return explain(g.function, *args, **kwargs)
+    function = g.function if isinstance(g, Transform) else g
+    with array_names(captured_names(function)):
+        if isinstance(g, Transform):
+            asked, found = g.ask(*args, **kwargs)
+            request, directions = asked.request, asked.directions
+        else:
+            found = _trace_floats(g, args, kwargs)
+            request, directions = Request("derivatives", (0,)), ()
+    graph: tuple[Node, ...] = (*found.outputs, *found.variables.leaves, *directions)
+    _, met = structural_key(graph)
+    named = tuple([_named_slot(node, k) for k, node in enumerate(met)])
+    over_slots = substitute(graph, dict(zip(met, named, strict=True)))
+    counts = (len(found.outputs), len(found.variables.leaves))
+    derivation = build_derivation(request, over_slots, named, counts)
+    plan = make_plan(derivation.outputs, derivation.slots, g.memory_limit if isinstance(g, Transform) else None)
+    return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan)
+
+
+def captured_names(function: Any) -> dict[int, str]:
+    """Names of the arrays that a function captures, by identity."""
+    if isinstance(function, Transform):
+        return captured_names(function.function)
+    if not inspect.isfunction(function):
+        return {}
+    captured = inspect.getclosurevars(function)
+    found = {**captured.globals, **captured.nonlocals}
+    return {id(value): name for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def _named_slot(node: Leaf, position: int) -> Leaf:
+    return leaf(node.shape, node.dtype, ("slot", position), node.name, node.facts)
+
+
+def _trace_floats(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Trace:
+    def is_float(arg: Any) -> bool:
+        found, _ = flatten(arg)
+        return bool(found) and all(np.asarray(value).dtype.kind == "f" for value in found)
+
+    positions = tuple([k for k, arg in enumerate(args) if is_float(arg)])
+    if not positions:
+        raise TypeError("explain needs an argument of floating dtype")
+    return trace(f, args, kwargs, positions, parameter_names(f))
+
+
+def _title(g: Any, found: Trace) -> str:
+    of = getattr(g.function if isinstance(g, Transform) else g, "__name__", "function")
+    if not isinstance(g, Transform):
+        return f"value of {of}"
+    with_respect_to = ", ".join([node.name or "?" for node in found.variables.leaves])
+    return f"{g.name} of {of} with respect to {with_respect_to}"

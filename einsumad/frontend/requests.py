@@ -1,0 +1,91 @@
+"""From a traced graph and a request to arrays, or to tensors where the answer depends on an outer trace.
+
+Owns that step. Imports the cache of derivations, tracing and the value store. Invariant: arrays come back only if every
+leaf the answer depends on has a value and none is a variable of another trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.tracing import Variables
+from einsumad.frontend.values import bind, known_value
+from einsumad.frontend.variables import is_variable
+from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
+from einsumad.planning import Request, derive
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request on a graph: roots, the variables of this call, and directions (tangents or cotangents) as nodes."""
+
+    request: Request
+    roots: tuple[Node, ...]
+    variables: Variables
+    directions: tuple[Node, ...] = ()
+
+
+def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
+    """The outputs of the request, as arrays or as tensors of the enclosing trace."""
+    derivation, found = derivation_of(asked)
+    own = dict(zip(asked.variables.leaves, asked.variables.originals, strict=True))
+    if depends_on_outer(found, own):
+        replacements = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
+        return tuple([Tensor(node) for node in substitute(derivation.outputs, replacements)])
+    return compiled(derivation, memory_limit)(*[known_value(leaf) for leaf in found])
+
+
+def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
+    """The cached derivation of the request, and the leaves of this call in the order of its slots."""
+    graph = (*asked.roots, *asked.variables.leaves, *asked.directions)
+    structure, found = structural_key(graph)
+    counts = (len(asked.roots), len(asked.variables.leaves))
+
+    def build() -> Derivation:
+        over_slots, slots = with_slots(graph, found)
+        return build_derivation(asked.request, over_slots, slots, counts)
+
+    return find_or_derive((asked.request, structure, counts), build), found
+
+
+def build_derivation(request: Request, graph: Sequence[Node], slots: tuple[Leaf, ...], counts: tuple[int, int]) -> Derivation:
+    """Derive the request on roots, sources and directions given one after the other."""
+    roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
+    derived = derive(request, roots, sources, graph[sum(counts) :])
+    return Derivation(slots, derived.outputs, derived.choices)
+
+
+def depends_on_outer(found: Sequence[Leaf], own: dict[Leaf, Any]) -> bool:
+    """Whether the answer belongs to an outer trace: an argument is a tensor, or a captured value is a variable."""
+    return any(isinstance(own[leaf], Tensor) if leaf in own else is_variable(leaf) for leaf in found)
+
+
+def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
+    """What a leaf of this call stands for in the enclosing trace."""
+    if leaf not in own:
+        return leaf
+    original = own[leaf]
+    if isinstance(original, Tensor):
+        return original.node
+    constant = fresh_leaf(leaf.shape, leaf.dtype)
+    bind(constant, known_value(leaf))
+    return constant
+
+
+def direction_nodes(tree: Any, like: Sequence[Node], what: str, spec: Any) -> tuple[Node, ...]:
+    """Tangents or cotangents as nodes, checked against the shapes of what they belong to."""
+    from_tree, found = tree
+    if found != spec:
+        raise TypeError(f"the {what}s have the structure {found}, expected {spec}")
+    nodes = []
+    for position, (value, node) in enumerate(zip(from_tree, like, strict=True)):
+        given = as_node(value, node.dtype)
+        if given.shape != node.shape:
+            raise ValueError(f"{what} {position} has shape {given.shape}, expected {node.shape}")
+        nodes.append(given)
+    return tuple(nodes)

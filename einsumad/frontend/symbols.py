@@ -1,0 +1,123 @@
+"""Symbols: variables by name, derivatives as expressions, evaluation with values put in.
+
+Owns that way in. Imports tracing and requests. Invariant: a variable is known by its name, shape and dtype: two with the
+same three are the same variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import DifferentiationError, ShapeError, TracingError
+from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.registry import call_function
+from einsumad.frontend.tensor import Tensor, wrap
+from einsumad.frontend.trees import flatten, unflatten
+from einsumad.frontend.values import value_of
+from einsumad.graph import Leaf, Node, leaf, structural_key, with_slots
+from einsumad.planning import STRATEGIES, Request, Strategy, derive
+from einsumad.rewriting import normalise
+
+
+def variable(name: str, shape: int | Sequence[int] = (), dtype: Any = np.float64) -> Tensor:
+    """A variable of the given name, shape and floating dtype.
+
+    >>> import numpy as np, einsumad as ea
+    >>> x = ea.variable("x", (2,))
+    >>> ea.evaluate(np.sum(x * x), {x: np.array([1.0, 2.0])})
+    array(5.)
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not isinstance(name, str) or not name:
+        raise TypeError("a variable needs a name")
+    if any(not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
+        raise ShapeError(f"the shape of {name} must be whole numbers of at least 0, got {shape}")
+    kind = np.dtype(dtype)
+    if kind.kind not in "fiub":
+        raise TypeError(f"a variable cannot have dtype {kind}: complex numbers are not supported yet" if kind.kind == "c" else f"a variable cannot have dtype {kind}")
+    return Tensor(leaf(sizes, kind, ("variable", name), name))
+
+
+def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Tensor:
+    """The derivative of an expression with respect to one variable after another, as an expression.
+
+    The axes are those of the expression, then those of each variable in turn.
+
+    >>> import numpy as np, einsumad as ea
+    >>> x, A = ea.variable("x", 3), ea.variable("A", (3, 3))
+    >>> print(ea.diff(x @ A @ x, x, x))
+    A[i,j] + A[j,i]   that is   A + Aᵀ
+    """
+    if not variables:
+        raise TypeError("diff needs at least one variable")
+    if mode not in STRATEGIES:
+        raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {mode!r}")
+    node = as_node(expression)
+    for symbol in variables:
+        if not isinstance(symbol, Tensor) or not isinstance(symbol.node, Leaf):
+            raise DifferentiationError("diff differentiates with respect to variables made by einsumad.variable or einsumad.tensor")
+        if symbol.node.dtype.kind != "f" or node.dtype.kind != "f":
+            raise DifferentiationError(f"dtype {symbol.node.dtype} or {node.dtype} cannot be differentiated")
+        (node,) = derive(Request("derivatives", (1,), mode), [node], [symbol.node]).outputs
+    return Tensor(node)
+
+
+def simplify(expression: Tensor) -> Tensor:
+    """The expression in normal form."""
+    return Tensor(normalise([as_node(expression)])[0])
+
+
+def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, memory_limit: int | None = None) -> Any:
+    """The value of an expression, or of a tree of expressions, with the given values for its variables.
+
+    Raises :class:`TracingError` naming variables without a value and :class:`ShapeError` for values that do not fit.
+    """
+    outputs, tree = flatten(expressions)
+    roots = tuple([as_node(output) for output in outputs])
+    given = _given_values({} if values is None else values)
+    structure, found = structural_key(roots)
+    arrays = [given[leaf] if leaf in given else value_of(leaf) for leaf in found]
+    missing = [leaf.name or "an unnamed array" for leaf, array in zip(found, arrays, strict=True) if array is None]
+    if missing:
+        raise TracingError(f"no value was given for {', '.join(missing)}")
+
+    def build() -> Derivation:
+        over_slots, slots = with_slots(roots, found)
+        return Derivation(slots, normalise(over_slots))
+
+    plan = compiled(find_or_derive(("evaluate", structure), build), memory_limit)
+    return unflatten(tree, plan(*arrays))
+
+
+def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:
+    given: dict[Node, np.ndarray] = {}
+    for symbol, value in values.items():
+        if not isinstance(symbol, Tensor) or not isinstance(symbol.node, Leaf):
+            raise TypeError("the keys of values must be variables")
+        node = symbol.node
+        array = np.asarray(value)
+        if array.shape != node.shape:
+            raise ShapeError(f"{node.name} has shape {node.shape}, but its value has shape {array.shape}")
+        if not np.can_cast(array.dtype, node.dtype, "same_kind"):
+            raise TypeError(f"{node.name} has dtype {node.dtype}, but its value has dtype {array.dtype}")
+        given[node] = np.asarray(array, node.dtype)
+    return given
+
+
+def einsum(*operands: Any) -> Any:
+    """A product in Einstein notation, as :func:`numpy.einsum` takes it: subscripts and operands, or interleaved.
+
+    With a tensor among the operands the result is a tensor, otherwise an array. Ellipsis axes may be dropped from the
+    output, and there may be any number of indices. Raises :class:`IndexNotationError` and :class:`ShapeError` with a
+    caret under the place.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.einsum("ij,j->i", np.eye(2), np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+    result = wrap(call_function(np.einsum, operands, {}))
+    return result if any(isinstance(operand, Tensor) for operand in operands) else evaluate(result)

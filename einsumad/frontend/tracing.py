@@ -1,0 +1,102 @@
+"""One call of a user's function on traced arguments.
+
+Owns how arguments become variables and what the function returned. Imports the handle, lifting and the value store.
+Invariant: a variable of a trace is a fresh leaf with a private copy of its value, so nothing done to the caller's arrays
+afterwards matters; which leaves are variables of some trace is remembered as long as they live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import DifferentiationError, TracingError
+from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.lifting import as_node, one_leaf_per_array
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
+from einsumad.frontend.values import bind, defer
+from einsumad.frontend.variables import mark_variable
+from einsumad.graph import Leaf, Node, fresh_leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The differentiated arguments of a call: a leaf for each array in them, what it stands for, and the tree of them."""
+
+    leaves: tuple[Leaf, ...]
+    originals: tuple[Any, ...]
+    tree: Tree
+
+    def unflatten(self, results: Sequence[Any]) -> Any:
+        """Results, one for each array, in the tree of the arguments."""
+        return unflatten(self.tree, results)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a function computed: the differentiated arguments, the outputs as nodes, and the tree of the outputs."""
+
+    variables: Variables
+    outputs: tuple[Node, ...]
+    tree: Tree
+
+
+def new_variable(original: Any, name: str, where: str) -> Leaf:
+    """A fresh leaf for an argument, with the argument's value where it has one."""
+    if isinstance(original, Tensor):
+        node = original.node
+        _check_differentiable(node.dtype, where)
+        leaf = fresh_leaf(node.shape, node.dtype, name)
+        defer(leaf, lambda: concrete(node))
+    else:
+        array = np.asarray(original)
+        _check_differentiable(array.dtype, where)
+        leaf = fresh_leaf(array.shape, array.dtype, name)
+        bind(leaf, array)
+    return mark_variable(leaf)
+
+
+def abstract_variable(shape: tuple[int, ...], dtype: Any, name: str | None = None) -> Leaf:
+    """A fresh leaf without a value."""
+    return mark_variable(fresh_leaf(shape, dtype, name))
+
+
+def _check_differentiable(dtype: np.dtype, where: str) -> None:
+    if dtype.kind == "c":
+        raise DifferentiationError(f"{where} is complex: complex numbers are not supported yet; split it into two real arrays")
+    if dtype.kind != "f":
+        raise DifferentiationError(
+            f"{where} has dtype {dtype}, which cannot be differentiated: pass floating-point values, e.g. np.asarray(x, float)"
+        )
+
+
+def trace(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: int | tuple[int, ...], names: Sequence[str]) -> Trace:
+    """Call f with the arguments at `argnums` replaced by traced variables."""
+    positions = (argnums,) if isinstance(argnums, int) else argnums
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise TypeError(f"argnums names argument {position} but the call has {len(args)} positional arguments")
+    where = [position % len(args) for position in positions]
+    wanted = args[where[0]] if isinstance(argnums, int) else tuple([args[k] for k in where])
+    originals, tree = flatten(wanted)
+    labels = [label for k in where for label in leaf_names(args[k], names[k] if k < len(names) else f"argument {k}")]
+    leaves = tuple([new_variable(x, name, f"argument {name!r}") for x, name in zip(originals, labels, strict=True)])
+    traced = unflatten(tree, [Tensor(leaf) for leaf in leaves])
+    replaced = list(args)
+    for k, value in zip(where, (traced,) if isinstance(argnums, int) else traced, strict=True):
+        replaced[k] = value
+    outputs, output_tree = run(f, replaced, kwargs)
+    return Trace(Variables(leaves, tuple(originals), tree), outputs, output_tree)
+
+
+def run(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Node, ...], Tree]:
+    """The outputs of f as nodes; arrays and numbers among them are constants."""
+    with one_leaf_per_array():
+        outputs, tree = flatten(f(*args, **kwargs))
+        if not outputs:
+            raise TracingError("the function returned nothing: a traced function must return an array or a tree of arrays")
+        return tuple([as_node(output) for output in outputs]), tree

@@ -1,0 +1,262 @@
+"""The transforms: functions of functions that give derivatives.
+
+Owns their public signatures and the shape of what they return. Imports tracing and requests. Invariant: a transform
+traces on every call, so nothing is ever stale; what was derived and planned is found again by structure.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from typing import Any
+
+from einsumad.errors import DifferentiationError
+from einsumad.frontend.requests import Asked, answer, direction_nodes
+from einsumad.frontend.tracing import Trace, trace
+from einsumad.frontend.trees import flatten, unflatten
+from einsumad.planning import STRATEGIES, Request, Strategy
+
+Argnums = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A function made from another by a transform; call it like the original.
+
+    `arrange` puts the flat outputs of the request into the shape that the transform promises.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    request: Request
+    argnums: Argnums
+    memory_limit: int | None
+    arrange: Callable[[Trace, Sequence[Any]], Any]
+    scalar: bool
+    takes_direction: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"{self.name} needs a function, got {type(self.function).__name__}")
+        check_argnums(self.argnums)
+        if self.request.strategy not in STRATEGIES:
+            raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {self.request.strategy!r}")
+        update_wrapper(self, self.function, assigned=("__module__", "__doc__"), updated=())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the function's positional parameters, as far as they are known."""
+        return parameter_names(self.function)
+
+    def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
+        """Trace the function and say what is asked of the graph."""
+        *args_of_f, direction = args if self.takes_direction else (*args, None)
+        found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
+        if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
+            shapes = [node.shape for node in found.outputs]
+            raise DifferentiationError(
+                f"{self.name} needs a function with one scalar output, got shapes {shapes}: sum it, or use jacobian or derivative"
+            )
+        check_outputs(found, self.name)
+        variables = found.variables
+        directions = ()
+        if self.takes_direction:
+            directions = direction_nodes(flatten(direction), variables.leaves, "direction", variables.tree)
+        return Asked(self.request, found.outputs, variables, directions), found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        asked, found = self.ask(*args, **kwargs)
+        return self.arrange(found, answer(asked, self.memory_limit))
+
+
+def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the positional parameters; none where the signature cannot be read."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple([p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])
+
+
+def check_argnums(argnums: Any) -> None:
+    """Refuse what is no position or tuple of different positions."""
+    positions = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not positions or not all(isinstance(k, int) and not isinstance(k, bool) for k in positions):
+        raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
+    if len(set(positions)) != len(positions):
+        raise ValueError(f"argnums names an argument twice: {argnums}")
+
+
+def check_outputs(found: Trace, name: str) -> None:
+    """Refuse outputs that have no derivative."""
+    for node in found.outputs:
+        if node.dtype.kind != "f":
+            raise DifferentiationError(f"{name}: an output has dtype {node.dtype}, which has no derivative")
+
+
+def nested(found: Trace, flat: Sequence[Any], order: int) -> Any:
+    """Tensors for all tuples of `order` variables as a tree of trees of the arguments."""
+    if order == 0:
+        return flat[0]
+    step = len(flat) // max(1, len(found.variables.leaves))
+    parts = [nested(found, flat[k * step : (k + 1) * step], order - 1) for k in range(len(found.variables.leaves))]
+    return found.variables.unflatten(parts)
+
+
+def per_output(found: Trace, flat: Sequence[Any], order: int) -> Any:
+    """The tree of the outputs with the derivative of that order of each in it."""
+    step = len(found.variables.leaves) ** order
+    parts = [nested(found, flat[k * step : (k + 1) * step], order) for k in range(len(found.outputs))]
+    return unflatten(found.tree, parts)
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """The gradient of a function with one scalar output, by reverse mode.
+
+    The result has the shape and dtype of the argument at `argnums`; for a tuple of positions a tuple; for a tree a tree.
+    Raises :class:`DifferentiationError` (a ``TypeError``) for outputs with axes and for integer arguments.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return Transform(f, "grad", Request("derivatives", (1,)), argnums, memory_limit, lambda t, o: nested(t, o, 1), True)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """The value of a scalar function and its gradient, computed together.
+
+    >>> import numpy as np, einsumad as ea
+    >>> value, gradient = ea.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    >>> float(value), gradient
+    (5.0, array([2., 4.]))
+    """
+    return Transform(
+        f,
+        "value_and_grad",
+        Request("derivatives", (0, 1)),
+        argnums,
+        memory_limit,
+        lambda t, o: (o[0], nested(t, o[1:], 1)),
+        True,
+    )
+
+
+def value_grad_and_hessian(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """Value, gradient and Hessian of a scalar function by one plan, which shares what they have in common.
+
+    >>> import numpy as np, einsumad as ea
+    >>> value, gradient, hessian = ea.value_grad_and_hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    >>> hessian
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+
+    def arrange(found: Trace, flat: Sequence[Any]) -> Any:
+        count = len(found.variables.leaves)
+        return flat[0], nested(found, flat[1 : 1 + count], 1), nested(found, flat[1 + count :], 2)
+
+    return Transform(
+        f, "value_grad_and_hessian", Request("derivatives", (0, 1, 2)), argnums, memory_limit, arrange, True
+    )
+
+
+def derivative(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    order: int = 1,
+    mode: Strategy = "auto",
+    memory_limit: int | None = None,
+) -> Transform:
+    """The derivative of any order: axes of the output first, then those of the argument, once for each order.
+
+    For several arguments, or a tree, a tree of trees, one level for each order. `mode` is "auto" (the planner chooses by
+    cost), "forward", "reverse" or "cross-country". (Laue, Mitterreiter, Giesen, AAAI 2020.)
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.derivative(lambda x: np.sum(x**3), order=3)(np.array([1.0]))
+    array([[[6.]]])
+    """
+    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
+        raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
+    return Transform(
+        f,
+        "derivative",
+        Request("derivatives", (order,), mode),
+        argnums,
+        memory_limit,
+        lambda t, o: per_output(t, o, order),
+        False,
+    )
+
+
+def jacobian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, mode: Strategy = "auto", memory_limit: int | None = None
+) -> Transform:
+    """The Jacobian: axes of the output, then axes of the argument. See :func:`derivative`.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.jacobian(np.sin)(np.zeros(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return Transform(
+        f, "jacobian", Request("derivatives", (1,), mode), argnums, memory_limit, lambda t, o: per_output(t, o, 1), False
+    )
+
+
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, mode: Strategy = "auto", memory_limit: int | None = None
+) -> Transform:
+    """The Hessian of a scalar function: the Jacobian of its gradient, by the cheapest order of multiplication.
+
+    With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. Over
+    `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is allocated.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.hessian(lambda x: x @ x)(np.ones(2))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    return Transform(
+        f, "hessian", Request("derivatives", (2,), mode), argnums, memory_limit, lambda t, o: nested(t, o, 2), True
+    )
+
+
+def hvp(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """The Hessian of a scalar function times a vector: ``hvp(f)(*args, v)``, by forward mode over the gradient.
+
+    `v` has the shape (or tree) of the argument.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([6., 0.])
+    """
+    return Transform(
+        f, "hvp", Request("hvp"), argnums, memory_limit, lambda t, o: nested(t, o, 1), True, takes_direction=True
+    )
+
+
+def hessian_diagonal(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """The diagonal of the Hessian of a scalar function, in the shape of the argument.
+
+    >>> import numpy as np, einsumad as ea
+    >>> ea.hessian_diagonal(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    array([ 6., 12.])
+    """
+    return Transform(
+        f, "hessian_diagonal", Request("hessian-diagonal"), argnums, memory_limit, lambda t, o: nested(t, o, 1), True
+    )
+
+
+def laplacian(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+    """The trace of the Hessian of a scalar function, summed over all arguments named.
+
+    >>> import numpy as np, einsumad as ea
+    >>> float(ea.laplacian(lambda x: np.sum(x**2))(np.ones(3)))
+    6.0
+    """
+    return Transform(f, "laplacian", Request("laplacian"), argnums, memory_limit, lambda t, o: o[0], True)

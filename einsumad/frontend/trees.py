@@ -1,0 +1,31 @@
+"""Nested containers of arrays.
+
+Owns how a tree is taken apart and put together. Imports optree. Invariant: None and empty containers have no leaves;
+dictionaries are walked in the order of their sorted keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import optree
+
+Tree = optree.PyTreeSpec
+
+
+def flatten(tree: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a tree and its shape."""
+    leaves, spec = optree.tree_flatten(tree)
+    return list(leaves), spec
+
+
+def unflatten(spec: Tree, leaves: Sequence[Any]) -> Any:
+    """The tree of this shape with these leaves."""
+    return optree.tree_unflatten(spec, leaves)
+
+
+def leaf_names(tree: Any, prefix: str) -> list[str]:
+    """A readable name for each leaf, such as ``params['W'][0]``."""
+    paths, _, _ = optree.tree_flatten_with_path(tree)
+    return [prefix + "".join([f"[{key!r}]" for key in path]) for path in paths]

@@ -1,0 +1,28 @@
+"""Planning: which order of products, which pairwise steps, what they cost.
+
+Imports graph, functions, calculus and rewriting. A plan is frozen data that can be printed.
+"""
+
+from einsumad.planning.contraction import binarise
+from einsumad.planning.cost import Cost, total_cost
+from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
+from einsumad.planning.plan import Plan, Step, make_plan
+from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
+
+__all__ = [
+    "REQUESTS",
+    "STRATEGIES",
+    "Candidate",
+    "Choice",
+    "Cost",
+    "Derived",
+    "Plan",
+    "Request",
+    "Step",
+    "Strategy",
+    "binarise",
+    "derive",
+    "jacobian",
+    "make_plan",
+    "total_cost",
+]

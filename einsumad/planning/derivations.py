@@ -1,0 +1,160 @@
+"""What can be asked of a function, as expressions in normal form: derivatives of several orders, products, diagonals.
+
+Owns the requests. Imports calculus, rewriting and the strategy. Invariant: outputs come in the order documented by each
+request, in the dtype of the sources, and share one graph, so that one plan computes them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from typing import TypeAlias
+
+import numpy as np
+
+from einsumad.calculus import pull, push
+from einsumad.graph import Add, Node, add, cast, einsum, zero
+from einsumad.planning.strategy import Choice, Strategy, jacobian
+from einsumad.rewriting import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Output expressions in normal form, and the choices made on the way."""
+
+    outputs: tuple[Node, ...]
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked: a name of :data:`REQUESTS`, the orders of derivative where they matter, and a strategy."""
+
+    kind: str
+    orders: tuple[int, ...] = ()
+    strategy: Strategy = "auto"
+
+
+Builder: TypeAlias = Callable[[Request, Sequence[Node], Sequence[Node], Sequence[Node]], Derived]
+
+
+def derive(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()) -> Derived:
+    """The outputs of a request on the given roots. `directions` are tangents or cotangents, where the request has any."""
+    return REQUESTS[request.kind](request, normalise(roots), sources, directions)
+
+
+def _derivatives(request: Request, roots: Sequence[Node], sources: Sequence[Node], _: Sequence[Node]) -> Derived:
+    """For each root and each order asked, one tensor for each tuple of that many sources, the last varying fastest."""
+    outputs: list[Node] = []
+    choices: list[Choice] = []
+    for root in roots:
+        tensors = _tensors_of(root, sources, max(request.orders, default=0), request.strategy, choices)
+        for order in request.orders:
+            for which in product(range(len(sources)), repeat=order):
+                tensor = _arranged(tensors, which, root, sources)
+                outputs.append(cast(tensor, _dtype_of(root, [sources[k] for k in which])))
+    return Derived(normalise(outputs), tuple(choices))
+
+
+def _tensors_of(
+    root: Node, sources: Sequence[Node], highest: int, strategy: Strategy, choices: list[Choice]
+) -> dict[tuple[int, ...], Node]:
+    """The derivative tensors up to an order, one for each sorted tuple of sources: the others are transposes."""
+    tensors: dict[tuple[int, ...], Node] = {(): root}
+    for order in range(1, highest + 1):
+        lower = {which: node for which, node in tensors.items() if len(which) == order - 1}
+        for which, node in lower.items():
+            first = which[-1] if which else 0
+            choice = jacobian(node, sources[first:], strategy, beside=tuple(lower.values()))
+            choices.append(choice)
+            tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
+    assert all(which in tensors for which in combinations_with_replacement(range(len(sources)), highest))
+    return tensors
+
+
+def _arranged(
+    tensors: Mapping[tuple[int, ...], Node], which: tuple[int, ...], root: Node, sources: Sequence[Node]
+) -> Node:
+    """The tensor for any tuple of sources, by Schwarz's theorem a transpose of the one for the sorted tuple."""
+    order = sorted(range(len(which)), key=which.__getitem__)
+    tensor = tensors[tuple([which[k] for k in order])]
+    if order == list(range(len(which))):
+        return tensor
+    axis = len(root.shape)
+    labels: dict[int, range] = {}
+    for k in order:
+        rank = len(sources[which[k]].shape)
+        labels[k] = range(axis, axis + rank)
+        axis += rank
+    output = [*range(len(root.shape)), *[label for k in range(len(which)) for label in labels[k]]]
+    return einsum([tensor], [range(axis)], output, 1, tensor.dtype)
+
+
+def _dtype_of(root: Node, sources: Sequence[Node]) -> np.dtype:
+    return np.result_type(*[source.dtype for source in sources]) if sources else root.dtype
+
+
+def _jvp(_: Request, roots: Sequence[Node], sources: Sequence[Node], tangents: Sequence[Node]) -> Derived:
+    """The roots, then their tangents for the given tangents of the sources."""
+    pushed = push(roots, dict(zip(sources, tangents, strict=True)))
+    moved = [_or_zero(node, root.shape, root.dtype) for node, root in zip(pushed, roots, strict=True)]
+    return Derived(normalise([*roots, *moved]), ())
+
+
+def _vjp(_: Request, roots: Sequence[Node], sources: Sequence[Node], cotangents: Sequence[Node]) -> Derived:
+    """The cotangents of the sources for the given cotangents of the roots."""
+    seeds: dict[Node, Node] = {}
+    for root, cotangent in zip(roots, cotangents, strict=True):
+        seeds[root] = add([seeds[root], cotangent]) if root in seeds else cotangent
+    pulled = pull(seeds, sources)
+    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pulled, sources, strict=True)]
+    return Derived(normalise(outputs), ())
+
+
+def _hvp(_: Request, roots: Sequence[Node], sources: Sequence[Node], tangents: Sequence[Node]) -> Derived:
+    """The Hessian of the root times the given tangents: forward mode over the gradient."""
+    choice = jacobian(roots[0], sources, "reverse")
+    pushed = push(choice.jacobians, dict(zip(sources, tangents, strict=True)))
+    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pushed, sources, strict=True)]
+    return Derived(normalise(outputs), (choice,))
+
+
+def _hessian_diagonal(request: Request, roots: Sequence[Node], sources: Sequence[Node], _: Sequence[Node]) -> Derived:
+    """For each source the diagonal of its block of the Hessian."""
+    outputs: list[Node] = []
+    choices: list[Choice] = []
+    for source in sources:
+        gradient = jacobian(roots[0], [source], "reverse")
+        second = jacobian(gradient.jacobians[0], [source], request.strategy)
+        choices.extend([gradient, second])
+        outputs.append(cast(_diagonal(second.jacobians[0], len(source.shape)), source.dtype))
+    return Derived(normalise(outputs), tuple(choices))
+
+
+def _laplacian(request: Request, roots: Sequence[Node], sources: Sequence[Node], nothing: Sequence[Node]) -> Derived:
+    """The sum of all second derivatives with respect to one entry twice."""
+    diagonals = _hessian_diagonal(request, roots, sources, nothing)
+    totals = [einsum([node], [range(len(node.shape))], (), 1, node.dtype) for node in diagonals.outputs]
+    return Derived(normalise([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
+
+
+def _diagonal(node: Node, rank: int) -> Node:
+    """``H[a, a]``; taken of each term of a sum, so that no term is formed outside its diagonal."""
+    if isinstance(node, Add):
+        return add([_diagonal(term, rank) for term in node.operands], node.dtype)
+    return einsum([node], [[*range(rank), *range(rank)]], range(rank), 1, node.dtype)
+
+
+def _or_zero(node: Node | None, shape: tuple[int, ...], dtype: np.dtype) -> Node:
+    return zero(shape, dtype) if node is None else cast(node, dtype)
+
+
+REQUESTS: Mapping[str, Builder] = {
+    "derivatives": _derivatives,
+    "jvp": _jvp,
+    "vjp": _vjp,
+    "hvp": _hvp,
+    "hessian-diagonal": _hessian_diagonal,
+    "laplacian": _laplacian,
+}

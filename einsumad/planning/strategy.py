@@ -1,0 +1,107 @@
+"""The choice of the order in which Jacobians are multiplied.
+
+Owns the candidates and the choice. Imports calculus, rewriting and the cost of a plan. Invariant: all candidates have
+the same value; the choice depends on structure and sizes only, so it is the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal, TypeAlias
+
+from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
+from einsumad.graph import Einsum, Node, Unit
+from einsumad.planning.cost import Cost, total_cost
+from einsumad.planning.contraction import binarise
+from einsumad.rewriting import normalise
+
+Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
+STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
+_MOST_VERTICES_FOR_A_SEARCH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One order of multiplication and what it would cost."""
+
+    mode: Mode
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The Jacobians in normal form, one for each source, how they were built, and what was compared."""
+
+    jacobians: tuple[Node, ...]
+    mode: Mode
+    candidates: tuple[Candidate, ...]
+
+
+def jacobian(root: Node, sources: Sequence[Node], strategy: Strategy = "auto", beside: Sequence[Node] = ()) -> Choice:
+    """The Jacobians of a node in normal form by the cheapest order, or by the one asked for.
+
+    `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing.
+    """
+    modes = _modes_to_try(root, sources, strategy)
+    if len(modes) == 1:
+        return Choice(_build(root, sources, modes[0]), modes[0], ())
+    built = {mode: _build(root, sources, mode) for mode in modes}
+    costs: dict[tuple[Node, ...], Cost] = {}
+    for nodes in built.values():
+        if nodes not in costs:
+            costs[nodes] = total_cost(binarise((*nodes, *beside)))
+    chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
+    return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
+
+
+def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tuple[Mode, ...]:
+    """A scalar's gradient is reverse mode at once; a very large graph is not searched, the sizes decide."""
+    if strategy != "auto":
+        return (strategy,)
+    outputs, inputs = prod(root.shape), sum(prod(source.shape) for source in sources)
+    if outputs <= 1:
+        return ("reverse",)
+    if len(active_nodes([root], sources)) > _MOST_VERTICES_FOR_A_SEARCH:
+        return ("forward",) if inputs < outputs else ("reverse",)
+    return ("reverse", "forward", "cross-country")
+
+
+def _build(root: Node, sources: Sequence[Node], mode: Mode) -> tuple[Node, ...]:
+    if mode == "cross-country":
+        return normalise(derivative(root, sources, mode, least_markowitz, _normalised_edge))
+    return normalise(derivative(root, sources, mode))
+
+
+def _normalised_edge(edge: Node) -> Node:
+    return normalise([edge])[0]
+
+
+def least_markowitz(graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
+    """The vertex whose elimination multiplies the fewest entries (Markowitz's rule on tensor edges); the last at a tie.
+
+    Source: Griewank and Walther, *Evaluating Derivatives*, section 10.2.
+    """
+    best, least = remaining[-1], None
+    for vertex in reversed(remaining):
+        size = max(1, prod(vertex.shape))
+        incoming = [edge_volume(edge) for edge in graph.into.get(vertex, {}).values()]
+        outgoing = [edge_volume(edge) for edge in graph.out_of.get(vertex, {}).values()]
+        work = sum(left * right for left in outgoing for right in incoming) / size
+        if least is None or work < least:
+            best, least = vertex, work
+    return best
+
+
+def edge_volume(edge: Node) -> int:
+    """The number of entries of a Jacobian that are not zero by its deltas."""
+    if not isinstance(edge, Einsum):
+        return prod(edge.shape)
+    tied = {
+        label
+        for operand, labels in zip(edge.operands, edge.inputs, strict=True)
+        if isinstance(operand, Unit)
+        for label in labels[1:]
+    }
+    return prod([size for label, size in enumerate(edge.shape) if label not in tied])

@@ -1,0 +1,11 @@
+"""Named rewrites and the normal form.
+
+Imports graph and functions. A rule is a named function with a law and a reason why it ends; the normal form is what is
+left when none applies.
+"""
+
+from einsumad.rewriting.catalogue import ALL_RULES
+from einsumad.rewriting.engine import normalise
+from einsumad.rewriting.rules import Context, Rule
+
+__all__ = ["ALL_RULES", "Context", "Rule", "normalise"]

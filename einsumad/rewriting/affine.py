@@ -1,0 +1,331 @@
+"""The algebra of affine tensors and selections inside products.
+
+Owns composition, summation and orientation of structural factors. Imports the graph and the working form. Invariant:
+every step is exact for all indices, bounds included; where that cannot be shown from sizes and strides, nothing is done.
+
+An affine tensor over labels ``l`` is the indicator of one integer equation ``c0 + Σ c[l] l = 0`` over the box of its
+labels (``in`` has coefficient -1, each out axis its stride). Two of them that share a summed label ``s`` are two
+equations; if ``s`` has coefficient ±1 in one, it can be substituted into the other, which leaves one equation. The box
+``0 <= s < size`` is lost thereby, so it must follow from the equations that are left. Everything below is this remark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import numpy as np
+
+from einsumad.graph import (
+    BOOL,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Ones,
+    Selection,
+    Structural,
+    add,
+    affine,
+    constant,
+    ones,
+    scale,
+    selection,
+    zero,
+)
+from einsumad.rewriting.product import Product, open_product
+from einsumad.rewriting.rules import Context, Rule
+
+_INDEX_DTYPE = np.dtype(np.int64)
+Factor = tuple[Node, Labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """``constant + Σ coefficients[label] · label = 0``; labels with coefficient 0 belong to it too."""
+
+    coefficients: Mapping[int, int]
+    constant: int
+
+    def without(self, label: int) -> Equation:
+        """The equation in which a label no longer takes part."""
+        return Equation({k: c for k, c in self.coefficients.items() if k != label}, self.constant)
+
+    def reach(self, sizes: Mapping[int, int]) -> tuple[int, int]:
+        """The least and the greatest value of the left-hand side over the box."""
+        ends = [c * (sizes[label] - 1) for label, c in self.coefficients.items()]
+        return self.constant + sum(min(0, end) for end in ends), self.constant + sum(max(0, end) for end in ends)
+
+    def bounds(self, label: int, sizes: Mapping[int, int]) -> tuple[int, int]:
+        """The least and the greatest integer that the equation allows for a label of nonzero coefficient."""
+        low, high = self.without(label).reach(sizes)
+        factor = -self.coefficients[label]
+        if factor < 0:
+            low, high, factor = -high, -low, -factor
+        return -(-low // factor), high // factor
+
+
+def read_affine(operand: Affine, labels: Labels) -> Equation:
+    """``[in = offset + Σ stride · out]`` as an equation; a repeated label adds up."""
+    coefficients = dict.fromkeys(labels, 0)
+    for label, step in zip(labels, (-1, *operand.strides), strict=True):
+        coefficients[label] += step
+    return Equation(coefficients, operand.offset)
+
+
+def write_affine(equation: Equation, sizes: Mapping[int, int], dtype: Any) -> Factor | None:
+    """The structural tensor of an equation, in canonical orientation.
+
+    A label can be the ``in`` axis if its coefficient divides all others. Of several, the one of the largest size is
+    taken, then the form with fewest negative strides and a small, non-negative offset. An equation of no label is
+    1 or 0 everywhere; one that no integers solve is 0; one of a single label has no affine form.
+    """
+    labels = tuple(sorted(equation.coefficients))
+    shape = [sizes[label] for label in labels]
+    acting = {label: c for label, c in equation.coefficients.items() if c}
+    divisor = gcd(*acting.values())
+    if equation.constant % divisor if divisor else equation.constant:
+        return zero(shape, dtype), labels
+    if not acting:
+        return ones(shape, dtype), labels
+    forms = [_solved(equation, label, sizes) for label, c in acting.items() if abs(c) == divisor]
+    if not forms or len(labels) == 1:
+        return None
+    form = min(forms)
+    return affine(form.in_size, form.out_sizes, form.strides, form.offset, dtype), (form.label, *form.out_labels)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Form:
+    """An equation solved for one label; the order of the fields decides which form is canonical."""
+
+    negative_in_size: int
+    negative_strides: int
+    negative_offset: bool
+    magnitude: int
+    strides: tuple[int, ...]
+    out_sizes: tuple[int, ...]
+    offset: int
+    label: int
+    out_labels: Labels
+
+    @property
+    def in_size(self) -> int:
+        """The size of the label that the equation is solved for."""
+        return -self.negative_in_size
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What is independent of the names of labels."""
+        return (
+            self.negative_in_size,
+            self.negative_strides,
+            self.negative_offset,
+            self.magnitude,
+            self.strides,
+            self.out_sizes,
+        )
+
+
+def _solved(equation: Equation, label: int, sizes: Mapping[int, int]) -> _Form:
+    factor = -equation.coefficients[label]
+    outs = [(-sizes[k], c // factor if sizes[k] > 1 else 0, k) for k, c in equation.coefficients.items() if k != label]
+    return _form(label, sizes[label], sorted(outs), equation.constant // factor)
+
+
+def _form(label: int, in_size: int, outs: Sequence[tuple[int, int, int]], offset: int) -> _Form:
+    strides = tuple([step for _, step, _ in outs])
+    negative = sum(step < 0 for step in strides)
+    out_sizes = tuple([-size for size, _, _ in outs])
+    out_labels = tuple([out for _, _, out in outs])
+    return _Form(-in_size, negative, offset < 0, abs(offset), strides, out_sizes, offset, label, out_labels)
+
+
+def compose_affine(
+    first: Equation, second: Equation, summed: int, sizes: Mapping[int, int]
+) -> Equation | None:
+    """``Σ_s [first] [second]`` as one equation, or None.
+
+    Covers ``Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]`` (out axis against in axis),
+    ``Σ_k [k = a + p i] [k = b ± j] = [j = ±(a - b + p i)]`` (the common in axis) and
+    ``Σ_k [i = a ± k] [j = b + q k]`` (a common out axis), provided that no solution has ``k`` out of bounds.
+    """
+    if sizes[summed] == 1:  # k = 0 alone: any multiple of k may be added, and a large one implies the bounds
+        first, second = (_weighted(equation, summed, sizes) for equation in (first, second))
+    ranges = [e.bounds(summed, sizes) for e in (first, second) if e.coefficients[summed]]
+    if not ranges:
+        return None
+    low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
+    if low <= high and (low < 0 or high >= sizes[summed]):
+        return None
+    for source, target in ((first, second), (second, first)):
+        if abs(source.coefficients[summed]) == 1:
+            return _substitute(source, target, summed)
+    return None
+
+
+def sum_affine(equation: Equation, summed: int, sizes: Mapping[int, int]) -> tuple[int, Equation] | None:
+    """``Σ_s [equation]`` as a count times an equation, or None.
+
+    ``Σ_k [i = a + p j] = n [i = a + p j]`` where k does not act; ``Σ_k [k = a + p j] = 1[j]`` and
+    ``Σ_k [i = a ± k + p j] = 1[i,j]`` where all solutions are in bounds.
+    """
+    factor = equation.coefficients[summed]
+    rest = equation.without(summed)
+    if factor == 0:
+        return sizes[summed], rest
+    low, high = equation.bounds(summed, sizes)
+    if abs(factor) != 1 or low < 0 or high >= sizes[summed]:
+        return None
+    return 1, Equation(dict.fromkeys(rest.coefficients, 0), 0)
+
+
+def _weighted(equation: Equation, label: int, sizes: Mapping[int, int]) -> Equation:
+    if equation.coefficients[label]:
+        return equation
+    low, high = equation.reach(sizes)
+    return Equation({**equation.coefficients, label: 1 + max(abs(low), abs(high))}, equation.constant)
+
+
+def _substitute(source: Equation, target: Equation, label: int) -> Equation:
+    """Add the multiple of the source to the target that cancels the label."""
+    factor = -target.coefficients[label] // source.coefficients[label]
+    coefficients = dict(target.coefficients)
+    for other, c in source.coefficients.items():
+        coefficients[other] = coefficients.get(other, 0) + factor * c
+    del coefficients[label]
+    return Equation(coefficients, target.constant + factor * source.constant)
+
+
+def select_affine(picked: Selection, labels: Labels, mapped: Affine, places: Labels) -> Factor | None:
+    """``Σ_k [k = index[r]] [i = a + p k] = [i = a + p index[r]]``, and against the in axis with stride ±1, or None.
+
+    The new indices must be in bounds for every value the old ones can have. Two selections do not compose here:
+    ``Σ_k [k = u[r]] [m = v[k]]`` is the selection of ``v[u[r]]``, which needs a gather of integers.
+    """
+    index, size = picked.operands[0], picked.shape[-1]
+    if len(places) != 2 or places[0] == places[1] or labels[-1] in labels[:-1] or index.dtype != _INDEX_DTYPE:
+        return None
+    (step,), offset = mapped.strides, mapped.offset
+    if labels[-1] == places[1]:
+        new_size, new_label = mapped.shape[0], places[0]
+    elif abs(step) == 1:
+        new_size, new_label, offset = mapped.shape[1], places[1], -step * offset
+    else:
+        return None
+    ends = (offset, offset + step * (size - 1))
+    if new_label in labels[:-1] or min(ends) < 0 or max(ends) >= new_size:
+        return None
+    moved = scale(step, index)
+    if offset:
+        moved = add([moved, constant(offset, index.shape, index.dtype)])
+    return selection(moved, new_size, picked.dtype), (*labels[:-1], new_label)
+
+
+def contract_structural(node: Einsum) -> Node | None:
+    """Replace one or two structural factors that alone hold a summed label by one without it, where exact.
+
+    Each step removes a summed label and adds no operand.
+    """
+    if node.dtype == BOOL or not any(isinstance(operand, (Affine, Selection)) for operand in node.operands):
+        return None
+    work = open_product(node)
+    holders: dict[int, list[int]] = {}
+    for k, labels in enumerate(node.inputs):
+        for label in dict.fromkeys(labels):
+            if label >= work.rank:
+                holders.setdefault(label, []).append(k)
+    for label, positions in sorted(holders.items()):
+        acting = [k for k in positions if not isinstance(node.operands[k], Ones)]
+        if len(acting) in (1, 2) and all(isinstance(node.operands[k], (Affine, Selection)) for k in acting):
+            found = _without(label, [(node.operands[k], node.inputs[k]) for k in acting], work)
+            if found is not None:
+                return _replaced(work, label, positions, found)
+    return None
+
+
+def orient_affine(node: Einsum) -> Node | None:
+    """``[i = a ± j] = [j = ±(i - a)]``: an affine factor in its canonical orientation; the form gets smaller."""
+    if not any(isinstance(operand, Affine) for operand in node.operands):
+        return None
+    work = open_product(node)
+    sizes = work.sizes()
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if not isinstance(operand, Affine):
+            continue
+        found = write_affine(read_affine(operand, labels), sizes, operand.dtype)
+        if found is not None and _is_smaller(found, operand, labels):
+            work.operands[k], work.inputs[k] = found
+            return work.build()
+    return None
+
+
+def _is_smaller(found: Factor, operand: Affine, labels: Labels) -> bool:
+    """Whether a written factor is another tensor than the operand, of smaller form; names of labels do not count."""
+    written, places = found
+    if not isinstance(written, Affine) or len(places) != len(labels):
+        return True
+    new, old = (
+        _form(0, shape[0], list(zip([-size for size in shape[1:]], steps, range(len(steps)), strict=True)), offset)
+        for shape, steps, offset in (
+            (written.shape, written.strides, written.offset),
+            (operand.shape, operand.strides, operand.offset),
+        )
+    )
+    return (new.rank, new.out_sizes) < (old.rank, old.out_sizes)
+
+
+def _without(label: int, factors: Sequence[Factor], work: Product) -> tuple[int, Factor] | None:
+    """A count and the factor that the given ones become when the label is summed."""
+    sizes = work.sizes()
+    if any(sizes[other] == 0 for _, labels in factors for other in labels):
+        return None
+    equations = [read_affine(operand, labels) for operand, labels in factors if isinstance(operand, Affine)]
+    picks = [(operand, labels) for operand, labels in factors if isinstance(operand, Selection)]
+    if picks and equations:
+        (picked, labels), (mapped, places) = sorted(factors, key=lambda factor: isinstance(factor[0], Affine))
+        assert isinstance(picked, Selection)
+        assert isinstance(mapped, Affine)
+        moved = select_affine(picked, labels, mapped, places) if labels[-1] == label else None
+        return None if moved is None else (1, moved)
+    if picks:
+        ((picked, labels),) = picks if len(picks) == 1 else (picks[0],)
+        if len(picks) > 1 or labels[-1] != label or label in labels[:-1]:
+            return None
+        return 1, (ones(picked.shape[:-1], work.dtype), labels[:-1])
+    if len(equations) == 1:
+        summed = sum_affine(equations[0], label, sizes)
+    else:
+        composed = compose_affine(equations[0], equations[1], label, sizes)
+        summed = None if composed is None else (1, composed)
+    written = None if summed is None else write_affine(summed[1], sizes, work.dtype)
+    return None if summed is None or written is None else (summed[0], written)
+
+
+def _replaced(work: Product, label: int, positions: Sequence[int], found: tuple[int, Factor]) -> Node:
+    count, (factor, places) = found
+    spread = [labels for k, labels in enumerate(work.inputs) if k in positions and isinstance(work.operands[k], Ones)]
+    sizes = work.sizes()
+    work.drop(positions)
+    work.coefficient *= count
+    work.append(factor, places)
+    for labels in spread:
+        left = [other for other in labels if other != label]
+        work.append(ones([sizes[other] for other in left], work.dtype), left)
+    return work.build()
+
+
+def _contract(node: Einsum, _: Context) -> Node | None:
+    return contract_structural(node)
+
+
+def _orient(node: Einsum, _: Context) -> Node | None:
+    return orient_affine(node)
+
+
+RULES = (
+    Rule("compose-affine", Einsum, "Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]", "summed labels", _contract),
+    Rule("orient-affine", Einsum, "[i = a + j] = [j = i - a]", "affine forms", _orient),
+)

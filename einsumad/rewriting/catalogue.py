@@ -1,0 +1,45 @@
+"""The list of rules, in the order in which they are tried on a node.
+
+Owns the order. Imports every family of rules. Invariant: names are unique; a rule stands here or it does not exist.
+"""
+
+from __future__ import annotations
+
+from einsumad.graph import Add, Einsum, Elementwise, Node
+from einsumad.rewriting import factoring, flatten, layout, linear, masks, powers, stabilise, structural, sums
+from einsumad.rewriting.rules import Rule
+
+PRODUCT_RULES: tuple[Rule, ...] = (
+    *structural.RULES[:1],
+    *flatten.RULES_FOR_PRODUCTS,
+    *structural.RULES[1:],
+    *masks.RULES,
+    *stabilise.RULES_FOR_PRODUCTS,
+    *powers.RULES_FOR_PRODUCTS,
+    *linear.RULES_FOR_PRODUCTS,
+)
+SUM_RULES: tuple[Rule, ...] = (
+    *flatten.RULES_FOR_SUMS,
+    *sums.RULES,
+    *stabilise.RULES_FOR_SUMS,
+    *factoring.RULES,
+)
+FUNCTION_RULES: tuple[Rule, ...] = (
+    *stabilise.RULES_FOR_FUNCTIONS,
+    *powers.RULES_FOR_FUNCTIONS,
+    *linear.RULES_FOR_FUNCTIONS,
+    *layout.RULES,
+)
+ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES)
+
+
+def rules_for(node: Node) -> tuple[Rule, ...]:
+    """The rules for a node of this kind."""
+    match node:
+        case Einsum():
+            return PRODUCT_RULES
+        case Add():
+            return SUM_RULES
+        case Elementwise():
+            return FUNCTION_RULES
+    return ()

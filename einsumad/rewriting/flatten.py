@@ -1,0 +1,105 @@
+"""Rules that open nested products and sums.
+
+Imports the graph and the working form. Invariant: structural factors never hide inside an operand of a product, where
+they could not cancel; ordinary factors of a product with one user join it, up to a bounded number of operands, so that
+the work for each node does not grow with the depth of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from einsumad.graph import Add, Einsum, Labels, Node, Ones, Structural, Unit, add, einsum
+from einsumad.rewriting.product import Product, open_product
+from einsumad.rewriting.rules import Context, Rule
+
+MOST_OPERANDS = 24
+MOST_TERMS = 64
+
+
+def flatten_product(node: Einsum, context: Context) -> Node | None:
+    """``A (B C) = A B C`` where the inner product has no other user, or is nothing but a layout of one tensor."""
+    room = MOST_OPERANDS - len(node.operands)
+    positions: set[int] = set()
+    for k, operand in enumerate(node.operands):
+        if isinstance(operand, Einsum) and operand.dtype == node.dtype:
+            grows_by = len(operand.operands) - 1
+            if is_layout(operand) or (not context.is_shared(operand) and grows_by <= room):
+                positions.add(k)
+                room -= grows_by
+    return _inline(node, positions) if positions else None
+
+
+def is_layout(node: Einsum) -> bool:
+    """Whether the product only scales, permutes, spreads or embeds one tensor: nothing is computed twice by opening it."""
+    rank = len(node.shape)
+    cores = [k for k, operand in enumerate(node.operands) if not isinstance(operand, Structural)]
+    return len(cores) <= 1 and all(label < rank for labels in node.inputs for label in labels)
+
+
+def _inline(node: Einsum, positions: Iterable[int]) -> Node:
+    work = open_product(node)
+    opened = set(positions)
+    flat = Product(work.coefficient, [], [], work.rank, work.shape, work.dtype)
+    next_label = work.fresh_label()
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if k not in opened or not isinstance(operand, Einsum):
+            flat.append(operand, labels)
+            continue
+        flat.coefficient *= operand.coefficient
+        names = dict(enumerate(labels))
+        for inner, inner_labels in zip(operand.operands, operand.inputs, strict=True):
+            for label in inner_labels:
+                if label not in names:
+                    names[label] = next_label
+                    next_label += 1
+            flat.append(inner, [names[label] for label in inner_labels])
+    return flat.build()
+
+
+def expose_structure(node: Einsum, _: Context) -> Node | None:
+    """``A (C δ) = (A δ) C``: a shared inner product keeps its core to itself and gives its deltas and ones away."""
+    for k, operand in enumerate(node.operands):
+        if isinstance(operand, Einsum) and operand.dtype == node.dtype:
+            split = _split(operand)
+            if split is not None:
+                operands = [split if position == k else held for position, held in enumerate(node.operands)]
+                outer = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
+                return _inline(outer, [position for position, held in enumerate(outer.operands) if held is split])
+    return None
+
+
+def _split(node: Einsum) -> Einsum | None:
+    """The same product as a product of its core (one node) and its structural factors, or None if it has none."""
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    given_away = [pair for pair in pairs if isinstance(pair[0], (Unit, Ones))]
+    kept = [pair for pair in pairs if not isinstance(pair[0], (Unit, Ones))]
+    if not given_away or not kept:
+        return None
+    rank = len(node.shape)
+    free: Labels = tuple(sorted({label for _, labels in kept for label in labels if label < rank}))
+    core = einsum([o for o, _ in kept], [labels for _, labels in kept], free, node.coefficient, node.dtype)
+    return einsum([core, *[o for o, _ in given_away]], [free, *[labels for _, labels in given_away]], range(rank), 1, node.dtype)
+
+
+def flatten_sum(node: Add, context: Context) -> Node | None:
+    """``A + (B + C) = A + B + C`` where the inner sum has no other user."""
+    room = MOST_TERMS - len(node.operands)
+    terms: list[Node] = []
+    changed = False
+    for operand in node.operands:
+        inner = isinstance(operand, Add) and operand.dtype == node.dtype and not context.is_shared(operand)
+        if inner and len(operand.operands) - 1 <= room:
+            room -= len(operand.operands) - 1
+            terms.extend(operand.operands)
+            changed = True
+        else:
+            terms.append(operand)
+    return add(terms, node.dtype) if changed else None
+
+
+RULES_FOR_PRODUCTS = (
+    Rule("flatten-product", Einsum, "A (B C) = A B C", "nested products", flatten_product),
+    Rule("expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure),
+)
+RULES_FOR_SUMS = (Rule("flatten-sum", Add, "A + (B + C) = A + B + C", "nested sums", flatten_sum),)

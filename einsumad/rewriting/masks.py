@@ -1,0 +1,98 @@
+"""Rules for masks: boolean factors that select.
+
+Imports the graph, the catalogue and the working form. Invariant: where a factor is zero because nothing was selected,
+the product carries the mask that says so, and so stays zero against an infinite or undefined factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TypeAlias
+
+from einsumad.functions import apply
+from einsumad.graph import Add, Einsum, Elementwise, Labels, Node, broadcast, transpose
+from einsumad.rewriting.product import is_mask, open_product
+from einsumad.rewriting.rules import Context, Rule
+
+PlacedMask: TypeAlias = tuple[Node, Labels]
+
+
+def share_masks(node: Einsum, _: Context) -> Node | None:
+    """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    masks = {pair for pair in pairs if is_mask(pair[0], node.dtype)}
+    if not masks and not any(isinstance(operand, (Einsum, Add)) for operand in node.operands):
+        return None
+    work = open_product(node)
+    work.drop([k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]])
+    if len(pairs) > 1:
+        for operand, labels in pairs:
+            for mask, axes in support(operand):
+                pair = (mask, tuple([labels[axis] for axis in axes]))
+                if pair not in masks:
+                    masks.add(pair)
+                    work.append(*pair)
+    result = work.build()
+    return None if result is node else result
+
+
+def support(node: Node) -> list[PlacedMask]:
+    """Masks, with the axes they stand on, outside of which the node is zero because nothing was selected."""
+    if isinstance(node, Einsum):
+        rank = len(node.shape)
+        return [
+            (operand, labels)
+            for operand, labels in zip(node.operands, node.inputs, strict=True)
+            if is_mask(operand, node.dtype) and all(label < rank for label in labels)
+        ]
+    if isinstance(node, Add):
+        return _support_of_sum([support(term) for term in node.operands], node.shape)
+    return []
+
+
+def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:
+    """Masks common to all terms, or else the disjunction of the terms' masks, or nothing if some term has none."""
+    if not all(terms):
+        return []
+    common = [pair for pair in terms[0] if all(pair in other for other in terms[1:])]
+    if common:
+        return common
+    single = [term[0] for term in terms if len(term) == 1]
+    if any(a[1] == b[1] and _are_complementary(a[0], b[0]) for a in single for b in single):
+        return []
+    axes = tuple(sorted({axis for term in terms for _, labels in term for axis in labels}))
+    each = [reduce(lambda a, b: apply("logical_and", a, b), [_spread(p, axes, shape) for p in term]) for term in terms]
+    distinct = list(dict.fromkeys(each))
+    return [(reduce(lambda a, b: apply("logical_or", a, b), distinct), axes)]
+
+
+def _spread(placed: PlacedMask, axes: Labels, shape: tuple[int, ...]) -> Node:
+    mask, labels = placed
+    ordered = sorted(range(len(labels)), key=labels.__getitem__)
+    if ordered != list(range(len(labels))):
+        mask, labels = transpose(mask, ordered), tuple(sorted(labels))
+    return broadcast(mask, [axes.index(label) for label in labels], [shape[axis] for axis in axes])
+
+
+def _are_complementary(a: Node, b: Node) -> bool:
+    return any(
+        isinstance(one, Elementwise) and one.function == "logical_not" and one.operands[0] is other
+        for one, other in ((a, b), (b, a))
+    )
+
+
+def exclude(node: Einsum, _: Context) -> Node | None:
+    """``[m] [not m] A = 0``: nothing is selected."""
+    masks = [p for p in zip(node.operands, node.inputs, strict=True) if is_mask(p[0], node.dtype)]
+    if any(a[1] == b[1] and _are_complementary(a[0], b[0]) for a in masks for b in masks):
+        work = open_product(node)
+        work.coefficient = 0
+        return work.build()
+    return None
+
+
+RULES = (
+    Rule("share-masks", Einsum, "A (m B) = m A (m B); m m = m", "masks not yet shared", share_masks),
+    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude),
+)

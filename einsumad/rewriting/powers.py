@@ -1,0 +1,104 @@
+"""Rules for powers and roots.
+
+Imports the graph and the catalogue. Invariant: whole powers two to four are products of equal factors, so that the
+product rule collects them; other powers of one base with exponents of one sign are one power. Exponents of different
+sign stay apart: ``x x**-1`` is undefined at zero and stays so.
+"""
+
+from __future__ import annotations
+
+from einsumad.functions import apply
+from einsumad.graph import Einsum, Elementwise, Node, cast, constant_like, multiply
+from einsumad.rewriting.product import open_product
+from einsumad.rewriting.rules import Context, Rule
+
+MOST_FACTORS = 4
+
+
+def expand_power(node: Elementwise, _: Context) -> Node | None:
+    """``x**0 = 1, x**1 = x, x**2 = x x, x**3 = x x x, x**4 = x x x x, x**-1 = 1/x``."""
+    (base,) = node.operands[:1]
+    if node.function == "square":
+        return multiply(base, base, dtype=node.dtype)
+    if node.function != "power":
+        return None
+    (exponent,) = node.params
+    if exponent == 0:
+        return constant_like(1, node)
+    if exponent == 1:
+        return cast(base, node.dtype)
+    if exponent == -1 and base.dtype == node.dtype:
+        return apply("reciprocal", base)
+    if exponent in range(2, MOST_FACTORS + 1):
+        return multiply(*[base] * int(exponent), dtype=node.dtype)
+    return None
+
+
+def exponent_of(node: Node) -> tuple[Node, float] | None:
+    """Base and exponent of a node that is a power by name."""
+    if not isinstance(node, Elementwise):
+        return None
+    if node.function == "power":
+        return node.operands[0], float(node.params[0])  # type: ignore[arg-type]
+    if node.function == "reciprocal":
+        return node.operands[0], -1.0
+    return None
+
+
+def merge_powers(node: Einsum, _: Context) -> Node | None:
+    """``x**p x**q = x**(p + q)`` where p and q have one sign."""
+    seen: dict[tuple[Node, tuple[int, ...], bool], int] = {}
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        power = exponent_of(operand)
+        if power is None or operand.dtype != node.dtype:
+            continue
+        base, exponent = power
+        first = seen.setdefault((base, labels, exponent > 0), k)
+        if first != k:
+            known = exponent_of(node.operands[first])
+            assert known is not None
+            work = open_product(node)
+            together = known[1] + exponent
+            exponent_number = int(together) if together.is_integer() else together
+            work.append(apply("power", base, params=(exponent_number,)), labels)
+            work.drop([first, k])
+            return work.build()
+    return None
+
+
+def square_root_squared(node: Einsum, _: Context) -> Node | None:
+    """``sqrt(s) sqrt(s) = s`` where s cannot be negative: the squared norm is then exact to every order."""
+    seen: dict[tuple[Node, tuple[int, ...]], int] = {}
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if not isinstance(operand, Elementwise) or operand.function not in ("sqrt", "norm_root"):
+            continue
+        (radicand,) = operand.operands
+        first = seen.setdefault((operand, labels), k)
+        if first != k and radicand.dtype == node.dtype and is_never_negative(operand):
+            work = open_product(node)
+            work.append(radicand, labels)
+            work.drop([first, k])
+            return work.build()
+    return None
+
+
+def is_never_negative(root: Elementwise) -> bool:
+    """Whether the radicand of this root is known not to be negative: the root of a norm, or of a sum of squares."""
+    if root.function == "norm_root":
+        return True
+    (radicand,) = root.operands
+    if isinstance(radicand, Elementwise):
+        return radicand.function in ("exp", "abs", "square", "sigmoid", "softplus", "relu")
+    if not isinstance(radicand, Einsum) or radicand.coefficient < 0:
+        return False
+    pairs = list(zip(radicand.operands, radicand.inputs, strict=True))
+    return len(pairs) > 0 and all(pairs.count(pair) % 2 == 0 for pair in pairs)
+
+
+RULES_FOR_FUNCTIONS = (
+    Rule("expand-power", Elementwise, "x**2 = x x", "powers by name", expand_power),
+)
+RULES_FOR_PRODUCTS = (
+    Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers),
+    Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared),
+)

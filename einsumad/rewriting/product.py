@@ -1,0 +1,96 @@
+"""The working form of a product while rules rearrange it.
+
+Owns that record. Imports the graph. Invariant: `build` gives the product node of the same value as the lists describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from math import prod
+from typing import Any
+
+from einsumad.graph import BOOL, Einsum, Labels, Node, Number, Structural, einsum, ones
+
+
+@dataclass(slots=True)
+class Product:
+    """`coefficient * operands[k][inputs[k]] ...` with output labels ``0 .. rank - 1``; the lists may be changed."""
+
+    coefficient: Number
+    operands: list[Node]
+    inputs: list[Labels]
+    rank: int
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def sizes(self) -> dict[int, int]:
+        """The size of every label."""
+        known = dict(enumerate(self.shape))
+        for operand, labels in zip(self.operands, self.inputs, strict=True):
+            known.update(zip(labels, operand.shape, strict=True))
+        return known
+
+    def fresh_label(self) -> int:
+        """A label not in use; labels above it are free too."""
+        return 1 + max(chain([self.rank - 1], *self.inputs))
+
+    def rename(self, names: Mapping[int, int]) -> None:
+        """Rename labels in every operand."""
+        self.inputs = [tuple([names.get(label, label) for label in labels]) for labels in self.inputs]
+
+    def drop(self, positions: Iterable[int]) -> None:
+        """Remove the operands at these positions."""
+        gone = set(positions)
+        self.operands = [operand for k, operand in enumerate(self.operands) if k not in gone]
+        self.inputs = [labels for k, labels in enumerate(self.inputs) if k not in gone]
+
+    def append(self, operand: Node, labels: Iterable[int]) -> None:
+        """Add an operand."""
+        self.operands.append(operand)
+        self.inputs.append(tuple(labels))
+
+    def build(self) -> Node:
+        """The product node; output labels that lost their operand are covered by ones."""
+        covered = set(chain(*self.inputs))
+        bare = [axis for axis in range(self.rank) if axis not in covered]
+        if bare or not self.operands:
+            self.append(ones([self.shape[axis] for axis in bare], self.dtype), bare)
+        return einsum(self.operands, self.inputs, range(self.rank), self.coefficient, self.dtype)
+
+
+def open_product(node: Einsum) -> Product:
+    """The working form of a product node."""
+    return Product(
+        node.coefficient, list(node.operands), list(node.inputs), len(node.shape), node.shape, node.dtype
+    )
+
+
+def as_product(node: Node) -> Product:
+    """The working form of any node: a product of one factor if it is none."""
+    if isinstance(node, Einsum):
+        return open_product(node)
+    return Product(1, [node], [tuple(range(len(node.shape)))], len(node.shape), node.shape, node.dtype)
+
+
+def is_mask(operand: Node, product_dtype: Any) -> bool:
+    """Whether the operand selects instead of multiplying."""
+    return operand.dtype == BOOL and product_dtype != BOOL and not isinstance(operand, Structural)
+
+
+def volume(labels: Iterable[int], sizes: Mapping[int, int]) -> int:
+    """The number of entries over a set of labels."""
+    return prod([sizes[label] for label in set(labels)])
+
+
+def negated(node: Node) -> Node:
+    """Minus the node, in normal form where the node is."""
+    if not isinstance(node, Einsum):
+        axes = range(len(node.shape))
+        return einsum([node], [axes], axes, -1)
+    if node.coefficient == -1 and len(node.operands) == 1 and node.dtype == node.operands[0].dtype:
+        (labels,) = node.inputs
+        if labels == tuple(range(len(node.shape))):
+            return node.operands[0]
+    return einsum(node.operands, node.inputs, range(len(node.shape)), -node.coefficient, node.dtype)
