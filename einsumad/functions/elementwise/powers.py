@@ -105,7 +105,7 @@ def _power_log_source(operands: tuple[str, ...], params: Params) -> str:
 def _power_log(node: Elementwise) -> Partials:
     """``x^p log(x)^k`` for k = 1, 2, ..., the k-th derivative of x^p in p; its limit 0 where x = 0 and p > 0.
 
-    ``d = (p x^(p-1) log(x)^k + k x^(p-1) log(x)^(k-1)) dx + x^p log(x)^(k+1) dp``
+    ``d = (p x^(p-1) log(x)^k + k x^(p-1) log(x)^(k-1)) dx + x^p log(x)^(k+1) dp``.
     """
     x, p = node.operands
     order = whole(node.params)

@@ -71,8 +71,8 @@ def _determinant_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
 def _minors_cost(shapes: tuple[Shape, ...], params: Params) -> int:
     """A singular value decomposition, k matrix products, and the sum over k! permutations."""
     size, order = shapes[0][-1], whole(params)
-    transforms = sum(2 * size ** (order + 2 + done) for done in range(order))
-    single = 20 * size**3 + transforms + factorial(order) * size ** (2 * order)
+    transforms = sum(2 * volume((size,) * (order + 2 + done)) for done in range(order))
+    single = 20 * size**3 + transforms + factorial(order) * volume((size,) * (2 * order))
     return volume(shapes[0][:-2]) * single
 
 

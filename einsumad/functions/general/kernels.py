@@ -6,7 +6,7 @@ dtype of the operand is kept, NaN propagates, and no kernel divides by a number 
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,12 +23,12 @@ def product_of_others(x: Array, order: int) -> Array:
     size = x.shape[-1]
     before = _running(x)
     after = _running(x[..., ::-1])[..., ::-1]
+    if order == 1:
+        return np.asarray(before * after)
     index = np.sort(np.indices((size,) * order), axis=0)
     result = before[..., index[0]] * after[..., index[-1]]
-    if order == 1:
-        return result
     between = _products_between(x)
-    for left, right in zip(index, index[1:], strict=False):
+    for left, right in pairwise(index):
         result = result * between[..., left, right]
     distinct = np.all(index[1:] > index[:-1], axis=0)
     return np.where(distinct, result, np.zeros((), x.dtype))
@@ -57,7 +57,7 @@ def determinant_minors(a: Array, order: int) -> Array:
     transform it, one index pair at a time. No division, so singular matrices and ties need no care. A matrix
     that is not finite gives NaN.
     """
-    finite = np.isfinite(a).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
     size = a.shape[-1]
     u, s, vt = np.linalg.svd(np.where(finite[..., None, None], a, np.eye(size, dtype=a.dtype)))
     sign = np.sign(np.linalg.det(u)) * np.sign(np.linalg.det(vt))
@@ -77,7 +77,7 @@ def determinant_minors(a: Array, order: int) -> Array:
 
 
 def _transform_axes(core: Array, pair: Array, order: int) -> Array:
-    """``G[b, i1, j1, ..., ik, jk] = sum over a of core[b, a1, ..., ak] * prod over m of pair[b, im, jm, am]``.
+    """``G[b, i1, j1, ..., ik, jk] = sum over a of core[b, a1, ..., ak] * prod over m pair[b, im, jm, am]``.
 
     Each step replaces the first axis a by the pair (i, j) and moves it to the end.
     """
@@ -121,14 +121,14 @@ def product(x: Array) -> Array:
     return np.asarray(np.prod(x, axis=-1))
 
 
-def maximum(x: Array) -> Array:
-    """``max over i of x[b, i]``; NaN propagates."""
-    return np.asarray(np.max(x, axis=-1))
+def maximum(x: Array, axes: int = 1) -> Array:
+    """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    return np.asarray(np.max(x, axis=tuple(range(-axes, 0))))
 
 
-def minimum(x: Array) -> Array:
-    """``min over i of x[b, i]``; NaN propagates."""
-    return np.asarray(np.min(x, axis=-1))
+def minimum(x: Array, axes: int = 1) -> Array:
+    """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
 
 
 def logsumexp(x: Array) -> Array:

@@ -34,13 +34,18 @@ def _infer_others(operands: tuple[Node, ...], params: Params) -> Inferred:
     return (*batch, *(size,) * order), of_product((operands[0].dtype,), params)
 
 
-def _infer_extremum(operands: tuple[Node, ...], _params: Params) -> Inferred:
-    batch, size = last_axis("a maximum or minimum", operands[0])
-    if size == 0:
-        raise ShapeError(
-            f"a maximum or minimum over no entry does not exist: the last axis of {operands[0].shape}"
-        )
-    return batch, operands[0].dtype
+def _extremum_axes(params: Params) -> int:
+    """Over how many of the last axes: one, where nothing is said."""
+    return whole(params) if params else 1
+
+
+def _infer_extremum(operands: tuple[Node, ...], params: Params) -> Inferred:
+    shape, axes = operands[0].shape, _extremum_axes(params)
+    if not 1 <= axes <= len(shape):
+        raise ShapeError(f"a maximum or minimum over the last {axes} axes does not exist for shape {shape}")
+    if volume(shape[-axes:]) == 0:
+        raise ShapeError(f"a maximum or minimum over no entry does not exist: last {axes} axes of {shape}")
+    return shape[:-axes], operands[0].dtype
 
 
 def _infer_logsumexp(operands: tuple[Node, ...], params: Params) -> Inferred:
@@ -69,22 +74,28 @@ def _others_jacobian(node: General, position: int) -> tuple[Node, ...]:
 def _shares(node: General, position: int, beaten: str) -> tuple[Node, ...]:
     """Entries that are not beaten by the extremum share it equally; their mask is true at NaN."""
     x = node.operands[0]
-    rank = len(x.shape)
-    spread = broadcast(node, range(rank - 1), x.shape)
+    batch = len(node.shape)
+    spread = broadcast(node, range(batch), x.shape)
     reached = apply("logical_not", apply(beaten, x, spread))
-    count = einsum([reached], [range(rank)], range(rank - 1), 1, node.dtype)
-    axes = axes_of(node, position, rank - 1)
+    count = einsum([reached], [range(len(x.shape))], range(batch), 1, node.dtype)
+    axes = axes_of(node, position, batch)
     share = (apply("reciprocal", count), axes.batch)
     return (term(node, axes, [(reached, (*axes.batch, *axes.into)), share]),)
 
 
 def _maximum_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative."""
+    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative.
+
+    i are the indices of the last axis, or of as many of the last axes as the parameter says.
+    """
     return _shares(node, position, "less")
 
 
 def _minimum_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative."""
+    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: equal split at ties, no second derivative.
+
+    i are the indices of the last axis, or of as many of the last axes as the parameter says.
+    """
     return _shares(node, position, "greater")
 
 
@@ -107,7 +118,9 @@ def _linear_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
 
 def _others_cost(shapes: tuple[Shape, ...], params: Params) -> int:
     size, order = shapes[0][-1], whole(params)
-    return volume(shapes[0][:-1]) * (2 * size + (size**2 if order > 1 else 0) + order * size**order)
+    return volume(shapes[0][:-1]) * (
+        2 * size + (size**2 if order > 1 else 0) + order * volume((size,) * order)
+    )
 
 
 def _logsumexp_cost(shapes: tuple[Shape, ...], _params: Params) -> int:

@@ -1,0 +1,187 @@
+"""Every elementwise row: value and derivatives to order three against mpmath, in both precisions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from einsumad.functions import apply, elementwise_function, elementwise_names
+from einsumad.graph import BOOL, Leaf, Node, leaves, topological
+from tests.functions.evaluation import entrywise, evaluate, variable
+
+PRECISION = {np.float64: (1e-11, 1e-13), np.float32: (2e-4, 2e-5)}
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    oracle: Callable[..., Any]
+    params: tuple[int | float, ...] = ()
+
+    def __str__(self) -> str:
+        return "-".join(map(str, (self.name, *self.params)))
+
+
+def round_half_even(x: Any) -> Any:
+    return mp.mpf(round(float(x)))
+
+
+SMOOTH = [
+    Case("exp", mp.exp),
+    Case("log", mp.log),
+    Case("log1p", lambda x: mp.log(1 + x)),
+    Case("expm1", lambda x: mp.exp(x) - 1),
+    Case("sqrt", mp.sqrt),
+    Case("norm_root", mp.sqrt),
+    Case("square", lambda x: x * x),
+    Case("reciprocal", lambda x: 1 / x),
+    *[
+        Case("power", lambda x, p=p: mp.power(x, p), (p,))
+        for p in (0, 1, 2, 3, 7, -1, -2, 0.5, 1.5, -0.5, 2.7)
+    ],
+    Case("power_xy", mp.power),
+    *[Case("power_log", lambda x, p, k=k: x**p * mp.log(x) ** k, (k,)) for k in (1, 2, 3)],
+    Case("sin", mp.sin),
+    Case("cos", mp.cos),
+    Case("tan", mp.tan),
+    Case("arcsin", mp.asin),
+    Case("arccos", mp.acos),
+    Case("arctan", mp.atan),
+    Case("arctan2", mp.atan2),
+    Case("hypot", mp.hypot),
+    Case("direction_cosine", lambda x, y: x / mp.hypot(x, y)),
+    Case("sinh", mp.sinh),
+    Case("cosh", mp.cosh),
+    Case("tanh", mp.tanh),
+    Case("sigmoid", lambda x: 1 / (1 + mp.exp(-x))),
+    Case("softplus", lambda x: mp.log(1 + mp.exp(x))),
+    Case("erf", mp.erf),
+    Case("erfc", mp.erfc),
+    Case("gammaln", mp.loggamma),
+    Case("digamma", lambda x: mp.psi(0, x)),
+    *[Case("polygamma", lambda x, n=n: mp.psi(n, x), (n,)) for n in (0, 1, 2, 3)],
+]
+PIECEWISE = [
+    Case("relu", lambda x: max(x, mp.mpf(0))),
+    Case("abs", abs),
+    Case("sign", mp.sign),
+    Case("floor", mp.floor),
+    Case("ceil", mp.ceil),
+    Case("round", round_half_even),
+    Case("trunc", lambda x: mp.floor(x) if x > 0 else mp.ceil(x)),
+    Case("maximum", max),
+    Case("minimum", min),
+    Case("maximum_constant", max),
+    Case("minimum_constant", min),
+]
+TRUTH = [
+    Case("greater", operator.gt),
+    Case("greater_equal", operator.ge),
+    Case("less", operator.lt),
+    Case("less_equal", operator.le),
+    Case("equal", operator.eq),
+    Case("not_equal", operator.ne),
+    Case("logical_and", lambda x, y: bool(x) and bool(y)),
+    Case("logical_or", lambda x, y: bool(x) or bool(y)),
+    Case("logical_not", operator.not_),
+    Case("isnan", mp.isnan),
+    Case("isfinite", mp.isfinite),
+    Case("isinf", mp.isinf),
+]
+CASES = SMOOTH + PIECEWISE
+
+
+def sample(case: Case, dtype: Any, count: int = 6) -> list[np.ndarray[Any, Any]]:
+    """Points inside the row's domain, away from its ends, from integers and from ties."""
+    generator = np.random.default_rng(len(case.name))
+    fractions = generator.uniform(0.03, 0.97, size=(len(elementwise_function(case.name).domain), count))
+    domain = elementwise_function(case.name).domain
+    return [
+        (low + (high - low) * fraction).astype(dtype)
+        for (low, high), fraction in zip(domain, fractions, strict=True)
+    ]
+
+
+def node_of(case: Case, dtype: Any, count: int = 6) -> tuple[Node, list[Leaf]]:
+    symbols = [variable(f"x{k}", (count,), dtype) for k in range(elementwise_function(case.name).arity)]
+    return apply(case.name, *symbols, params=case.params), symbols
+
+
+def exact(case: Case, points: list[np.ndarray[Any, Any]], orders: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    with mp.workdps(50):
+        rows = []
+        for row in zip(*points, strict=True):
+            place = tuple(mp.mpf(float(value)) for value in row)
+            point, order = (place, orders) if len(place) > 1 else (place[0], orders[0])
+            rows.append(
+                float(mp.re(mp.diff(case.oracle, point, order) if sum(orders) else case.oracle(*place)))
+            )
+    return np.array(rows)
+
+
+def close(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], dtype: Any) -> None:
+    relative, absolute = PRECISION[dtype]
+    scale = np.max(np.abs(expected), initial=1.0)
+    np.testing.assert_allclose(found, expected, rtol=relative, atol=absolute * scale)
+
+
+@pytest.mark.parametrize("dtype", PRECISION, ids=lambda d: d.__name__)
+@pytest.mark.parametrize("case", CASES + TRUTH, ids=str)
+def test_value(case: Case, dtype: Any) -> None:
+    node, symbols = node_of(case, dtype)
+    points = sample(case, dtype)
+    found = evaluate(node, dict(zip(symbols, points, strict=True)))
+    assert found.dtype == (BOOL if case in TRUTH else dtype)
+    with mp.workdps(50):
+        expected = [float(case.oracle(*[mp.mpf(float(v)) for v in row])) for row in zip(*points, strict=True)]
+    close(found, np.array(expected), dtype)
+
+
+@pytest.mark.parametrize("dtype", PRECISION, ids=lambda d: d.__name__)
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_derivatives(case: Case, dtype: Any, order: int) -> None:
+    """All mixed partial derivatives of the order, taken in both directions."""
+    node, symbols = node_of(case, dtype)
+    points = sample(case, dtype)
+    values = dict(zip(symbols, points, strict=True))
+    differentiated = symbols[:1] if case.name.endswith("_constant") else symbols
+    for choice in combinations_with_replacement(range(len(differentiated)), order):
+        expected = exact(case, points, tuple(choice.count(k) for k in range(len(symbols))))
+        for direction in {choice, choice[::-1]}:
+            derivative = node
+            for k in direction:
+                derivative = entrywise(derivative, symbols[k])
+            assert derivative.dtype == dtype
+            close(evaluate(derivative, values), expected, dtype)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_single_precision_stays(case: Case) -> None:
+    """No formula holds a float64 tensor, and numbers are coefficients, never leaves."""
+    node, symbols = node_of(case, np.float32)
+    for symbol in symbols:
+        derivative = entrywise(entrywise(node, symbol), symbol)
+        assert {n.dtype for n in topological([derivative])} <= {np.dtype(np.float32), BOOL}
+        assert set(leaves([derivative])) <= set(symbols)
+
+
+def test_every_row_has_a_case() -> None:
+    assert {case.name for case in CASES + TRUTH} == set(elementwise_names())
+
+
+@pytest.mark.parametrize("name", elementwise_names())
+def test_row_is_complete(name: str) -> None:
+    row = elementwise_function(name)
+    assert row.doc.strip().endswith(".")
+    assert row.symbol
+    assert row.cost >= 1
+    assert len(row.domain) == row.arity >= 1
+    assert all(low < high for low, high in row.domain)
