@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import update_wrapper
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, run
+from einsumad.frontend.transforms import document_like
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.graph import Leaf, structural_key, with_slots
@@ -52,7 +52,7 @@ class Compiled:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"compile needs a function, got {type(self.function).__name__}")
-        update_wrapper(self, self.function, assigned=("__module__", "__doc__"), updated=())
+        document_like(self, self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cached_property
 from typing import Any
 
 from einsumad.errors import DifferentiationError
@@ -43,7 +43,7 @@ class Transform:
         check_argnums(self.argnums)
         if self.request.strategy not in STRATEGIES:
             raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {self.request.strategy!r}")
-        update_wrapper(self, self.function, assigned=("__module__", "__doc__"), updated=())
+        document_like(self, self.function)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -69,6 +69,13 @@ class Transform:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         asked, found = self.ask(*args, **kwargs)
         return self.arrange(found, answer(asked, self.memory_limit))
+
+
+def document_like(wrapper: Any, function: Callable[..., Any]) -> None:
+    """Give a frozen wrapper the module, the documentation and, through ``__wrapped__``, the signature of a function."""
+    for attribute in ("__module__", "__doc__"):
+        object.__setattr__(wrapper, attribute, getattr(function, attribute, None))
+    object.__setattr__(wrapper, "__wrapped__", function)
 
 
 def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
