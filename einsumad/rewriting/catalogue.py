@@ -22,13 +22,14 @@ SUM_RULES: tuple[Rule, ...] = (
     *flatten.RULES_FOR_SUMS,
     *sums.RULES,
     *stabilise.RULES_FOR_SUMS,
+    *layout.RULES_FOR_SUMS,
     *factoring.RULES,
 )
 FUNCTION_RULES: tuple[Rule, ...] = (
     *stabilise.RULES_FOR_FUNCTIONS,
     *powers.RULES_FOR_FUNCTIONS,
     *linear.RULES_FOR_FUNCTIONS,
-    *layout.RULES,
+    *layout.RULES_FOR_FUNCTIONS,
 )
 ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES)
 

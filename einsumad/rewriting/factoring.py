@@ -1,18 +1,20 @@
 """Factoring common operands out of sums, shared summation indices included.
 
 Imports the graph and the working form. Invariant: a factored sum has the same value, and the planned work of the
-factored form is not larger by the count made here, unless a delta or a mask was pulled out.
+factored form is not larger by the estimate of :mod:`einsumad.rewriting.work`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TypeAlias
 
-from einsumad.graph import Add, Labels, Node, Ones, Unit, add, ones
-from einsumad.rewriting.product import Product, as_product, is_mask, volume
+from einsumad.graph import Add, Labels, Node, Ones, add, fresh_leaf
+from einsumad.rewriting.product import Product, as_product
 from einsumad.rewriting.rules import Context, Rule
+from einsumad.rewriting.work import product_work, sum_work, volume
 
 MOST_TERMS = 40
 
@@ -26,6 +28,21 @@ class Match:
     names: Mapping[int, int]
 
 
+Group: TypeAlias = tuple[tuple[Product, Match], ...]
+_STAND_IN: Node = fresh_leaf((), float)  # for the inner sum, of which only the labels matter
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Operands of a term to pull out of it and of a group of others, and the work saved; `members` are the terms."""
+
+    gain: int
+    term: Product
+    common: tuple[int, ...]
+    group: Group
+    members: tuple[int, ...] = ()
+
+
 def factor(node: Add, _: Context) -> Node | None:
     """``A[..] B[..] + A[..] C[..] = A[..] (B[..] + C[..])``, under any renaming of the summed indices."""
     if len(node.operands) > MOST_TERMS:
@@ -33,19 +50,36 @@ def factor(node: Add, _: Context) -> Node | None:
     terms = [as_product(term) for term in node.operands]
     if any(term.dtype != node.dtype for term in terms):
         return None
-    best: tuple[int, Node] | None = None
+    best: Split | None = None
     for k, term in enumerate(terms):
         matches = {j: match_operands(term, other) for j, other in enumerate(terms) if j != k}
         for common in sorted({match.here for match in matches.values() if match.here}):
             group = {j: match for j, match in matches.items() if set(common) <= set(match.here)}
-            if k != min(k, *group):
-                continue
-            gain = _gain(term, common, [(terms[j], match) for j, match in group.items()])
-            if gain is not None and (best is None or gain > best[0]):
-                pulled = _pull_out(term, common, [(terms[j], match) for j, match in group.items()])
-                rest = [held for j, held in enumerate(node.operands) if j != k and j not in group]
-                best = gain, (add([pulled, *rest], node.dtype) if rest else pulled)
-    return None if best is None else best[1]
+            if k < min(group):
+                split = _best_split(term, common, tuple([(terms[j], group[j]) for j in group]))
+                if split is not None and (best is None or split.gain > best.gain):
+                    best = replace(split, members=(k, *group))
+    if best is None:
+        return None
+    rest = [operand for j, operand in enumerate(node.operands) if j not in best.members]
+    return add([_pull_out(best), *rest], node.dtype) if rest else _pull_out(best)
+
+
+def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split | None:
+    """The subset of the common operands that saves most when pulled out, or None where none saves anything.
+
+    Operands are left behind one after the other, each time the one without which the inner sum is smallest.
+    """
+    best: Split | None = None
+    while common:
+        split = _split(term, common, group)
+        if split.gain >= 0 and (best is None or split.gain > best.gain):
+            best = split
+        if len(common) == 1:
+            break
+        smaller = [tuple([k for k in common if k != left]) for left in common]
+        common = min(smaller, key=lambda kept: _inner_volume(term, kept, group))
+    return best
 
 
 def match_operands(here: Product, there: Product) -> Match:
@@ -92,7 +126,7 @@ def _compatible(here: Labels, there: Labels, names: Mapping[int, int], reverse: 
     return True
 
 
-def _rests(term: Product, common: Sequence[int], group: Sequence[tuple[Product, Match]]) -> list[Product]:
+def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
     """What is left of every term of the group, in the labels of the first."""
     fresh = term.fresh_label()
     mine = Product(term.coefficient, list(term.operands), list(term.inputs), term.rank, term.shape, term.dtype)
@@ -118,49 +152,55 @@ def _inner_labels(term: Product, common: Sequence[int], rests: Sequence[Product]
     return sorted({label for rest in rests for label in chain(*rest.inputs)} & outside)
 
 
-def _gain(term: Product, common: Sequence[int], group: Sequence[tuple[Product, Match]]) -> int | None:
-    """Entries of work saved by factoring, or None where it does not pay. A delta or mask pulled out always pays."""
+def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
+    """What pulling out these operands would give, and how much work it would save."""
     rests = _rests(term, common, group)
     inner = _inner_labels(term, common, rests)
-    sizes = term.sizes()
-    for other, match in group:
-        sizes.update({match.names[label]: size for label, size in other.sizes().items() if label in match.names})
+    sizes = _all_sizes(term, rests)
+    operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
+    output = range(term.rank)
     every = [term, *[other for other, _ in group]]
-    before = sum(volume(chain(*t.inputs), t.sizes()) for t in every) + len(group) * volume(range(term.rank), sizes)
-    after = volume(chain(inner, *(term.inputs[k] for k in common)), sizes)
-    after += (2 if len(common) < len(inner) else 1) * len(group) * volume(inner, sizes)
-    for rest, whole in zip(rests, every, strict=True):
-        if len(rest.operands) > 1:
-            after += _rest_volume(rest, whole, sizes)
-    if any(isinstance(term.operands[k], Unit) or is_mask(term.operands[k], term.dtype) for k in common):
-        return max(1, before - after)
-    return before - after if before >= after else None
+    before = sum_work(len(every), output, sizes)
+    before += sum(product_work(whole.operands, whole.inputs, output, whole.sizes()) for whole in every)
+    after = sum_work(len(every), inner, sizes)
+    after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
+    after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
+    return Split(before - after, term, common, group)
 
 
-def _rest_volume(rest: Product, whole: Product, sizes: Mapping[int, int]) -> int:
-    known = dict(sizes)
-    for operand, labels in zip(rest.operands, rest.inputs, strict=True):
-        known.update(zip(labels, operand.shape, strict=True))
-    return volume(chain(*rest.inputs), known)
-
-
-def _pull_out(term: Product, common: Sequence[int], group: Sequence[tuple[Product, Match]]) -> Node:
+def _inner_volume(term: Product, common: tuple[int, ...], group: Group) -> int:
     rests = _rests(term, common, group)
-    inner = _inner_labels(term, common, rests)
+    return volume(_inner_labels(term, common, rests), _all_sizes(term, rests))
+
+
+def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:
     sizes = term.sizes()
     for rest in rests:
         for operand, labels in zip(rest.operands, rest.inputs, strict=True):
             sizes.update(zip(labels, operand.shape, strict=True))
+    return sizes
+
+
+def _pull_out(split: Split) -> Node:
+    term, common = split.term, split.common
+    rests = _rests(term, common, split.group)
+    inner = _inner_labels(term, common, rests)
+    sizes = _all_sizes(term, rests)
     names = {label: position for position, label in enumerate(inner)}
     offset = max(chain([term.rank], *term.inputs, *(labels for rest in rests for labels in rest.inputs))) + 1
     terms: list[Node] = []
     for rest in rests:
         rest.rename({label: names.get(label, label + offset) for label in chain(*rest.inputs)})
         rest.rank, rest.shape = len(inner), tuple([sizes[label] for label in inner])
-        if not rest.operands and not inner:
-            rest.append(ones((), term.dtype), ())
         terms.append(rest.build())
-    outer = Product(1, [term.operands[k] for k in common], [term.inputs[k] for k in common], term.rank, term.shape, term.dtype)
+    outer = Product(
+        1,
+        [term.operands[k] for k in common],
+        [term.inputs[k] for k in common],
+        term.rank,
+        term.shape,
+        term.dtype,
+    )
     outer.append(add(terms, term.dtype), inner)
     return outer.build()
 

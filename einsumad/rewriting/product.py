@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from math import prod
 from typing import Any
 
 from einsumad.graph import BOOL, Einsum, Labels, Node, Number, Structural, einsum, ones
@@ -77,11 +76,6 @@ def as_product(node: Node) -> Product:
 def is_mask(operand: Node, product_dtype: Any) -> bool:
     """Whether the operand selects instead of multiplying."""
     return operand.dtype == BOOL and product_dtype != BOOL and not isinstance(operand, Structural)
-
-
-def volume(labels: Iterable[int], sizes: Mapping[int, int]) -> int:
-    """The number of entries over a set of labels."""
-    return prod([sizes[label] for label in set(labels)])
 
 
 def negated(node: Node) -> Node:
