@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from einsumad.errors import TracingError
+from einsumad.frontend.broadcasting import contraction
 from einsumad.frontend.registry import is_given
 from einsumad.graph import Node, einsum, ones, transpose
 
@@ -52,7 +53,7 @@ def drop_axes(node: Node, axes: Sequence[int]) -> Node:
     if not axes:
         return node
     kept = [axis for axis in range(len(node.shape)) if axis not in set(axes)]
-    return einsum([node], [range(len(node.shape))], kept, 1, node.dtype)
+    return contraction([node], [range(len(node.shape))], kept, node.dtype)
 
 
 def flag(name: str, value: Any) -> bool:

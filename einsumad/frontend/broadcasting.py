@@ -22,6 +22,7 @@ from einsumad.graph import (
     Number,
     Ones,
     Shape,
+    Structural,
     Zero,
     cast,
     constant,
@@ -100,6 +101,8 @@ def product(factors: Sequence[Node], dtype: Any, coefficient: Number = 1, shape:
         and inputs[0] == tuple(range(len(target)))
     ):
         return operands[0]
+    if dtype == BOOL:
+        return contraction(operands, inputs, range(len(target)), dtype)
     return einsum(operands, inputs, range(len(target)), coefficient, dtype)
 
 
@@ -121,7 +124,9 @@ def contraction(
     operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any
 ) -> Node:
     """The product over strict index tuples; a sum of booleans asks whether any is true."""
-    if dtype != BOOL:
+    summed = any(label not in output for labels in inputs for label in labels)
+    several = sum(not isinstance(operand, Structural) for operand in operands) > 1
+    if dtype != BOOL or not (summed or several):
         return einsum(operands, inputs, output, 1, dtype)
     count = einsum(operands, inputs, output, 1, np.int64)
     return apply("not_equal", count, zero(count.shape, count.dtype))

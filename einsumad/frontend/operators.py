@@ -43,15 +43,19 @@ def _unary(ufunc: Any) -> Unary:
 
 
 def _power(self: Any, exponent: Any) -> Any:
-    """``**`` as NumPy's arrays do it: a square root or a reciprocal where the exponent says so."""
+    """``**`` as NumPy's arrays do it: a square, square root or reciprocal where the exponent says so."""
     if _foreign(exponent):
         return NotImplemented
-    if isinstance(exponent, (int, float)) and self.dtype.kind == "f":
-        if exponent == 0.5:
-            return np.sqrt(self)
-        if exponent == -1:
-            return np.reciprocal(self)
+    floating = self.dtype.kind == "f"
+    weak = isinstance(exponent, (int, float)) and not isinstance(exponent, np.generic)
+    if weak and (floating or isinstance(exponent, int)):
+        ufunc = _POWERS.get(exponent)
+        if ufunc is np.square or (floating and ufunc is not None):
+            return ufunc(self)
     return np.power(self, exponent)
+
+
+_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
 
 class Operators:

@@ -28,6 +28,7 @@ _ufuncs: dict[np.ufunc, Handler] = {}
 _special: dict[str, Handler] = {}
 _methods: dict[tuple[np.ufunc, str], Handler] = {}
 
+_METHOD_OPTIONS = ("out", "where", "initial")
 _UFUNC_OPTIONS = {
     "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace "
     "entries",
@@ -86,8 +87,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
         handler = _methods.get((ufunc, method))
         if handler is None:
             raise unsupported(f"{name}.{method}")
-        refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in ("out", "where", "initial")})
-        return handler(*inputs, **{key: value for key, value in kwargs.items() if value is not None})
+        refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
+        return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
     for option in kwargs:
         remedy = _UFUNC_OPTIONS.get(option, "leave it out")
         raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")

@@ -80,6 +80,10 @@ def _transpose(self: Tensor, *axes: Any) -> Any:
     return np.transpose(self, order)
 
 
+def _reshape(self: Tensor, *shape: Any, **options: Any) -> Any:
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
+
+
 def _itself(self: Tensor, *_: Any) -> Tensor:
     return self
 
@@ -151,7 +155,7 @@ class Tensor(Operators):
         return value.copy()
 
     def backward(self, memory_limit: int | None = None) -> None:
-        """Add the gradient of this scalar to every tensor it depends on that was made with ``requires_grad=True``."""
+        """Add the gradient of this scalar to all it depends on that was made with ``requires_grad=True``."""
         backward(self.node, memory_limit)
 
     grad = property(_get_gradient, _set_gradient)
@@ -161,7 +165,8 @@ class Tensor(Operators):
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
     real, conj, conjugate = property(_itself), _itself, _itself
     __copy__, __deepcopy__ = _itself, _itself
-    transpose, swapaxes, squeeze = _transpose, _method(np.swapaxes), _method(np.squeeze)
+    transpose, reshape = _transpose, _reshape
+    swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
     dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)

@@ -50,7 +50,6 @@ ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.logical_and: "logical_and",
     np.logical_or: "logical_or",
     np.logical_not: "logical_not",
-    np.logical_xor: "not_equal",
     np.isnan: "isnan",
     np.isfinite: "isfinite",
     np.isinf: "isinf",
@@ -90,6 +89,12 @@ def row(name: str, *operands: Node, params: Params = (), dtype: np.dtype | None 
 def _ufunc(ufunc: np.ufunc, *inputs: Any) -> Node:
     operands, dtype = ufunc_operands(ufunc, *inputs)
     return row(ROW_OF_UFUNC[ufunc], *operands, dtype=dtype)
+
+
+@implements_ufunc(np.logical_xor)
+def _logical_xor(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    operands, dtype = ufunc_operands(ufunc, x, y)
+    return row("not_equal", *[in_dtype(operand, BOOL) for operand in operands], dtype=dtype)
 
 
 @implements_special(*ROW_OF_SPECIAL)

@@ -170,7 +170,7 @@ def _prod(
     axes = some_axes(axis, len(node.shape))
     result = axes_last(in_dtype(node, target), axes)
     for _ in axes:
-        result = call("product", result, params=(0,))
+        result = call("product", result)
     return insert_axes(result, axes) if flag("keepdims", keepdims) else result
 
 
@@ -179,7 +179,7 @@ def _multiply_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any
     return _prod(array, axis, dtype, keepdims=keepdims)
 
 
-@implements(np.max)
+@implements(np.max, np.amax)
 def _max(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
 ) -> Node:
@@ -187,7 +187,7 @@ def _max(
     return extremum("max_reduce", a, axis, keepdims)
 
 
-@implements(np.min)
+@implements(np.min, np.amin)
 def _min(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
 ) -> Node:

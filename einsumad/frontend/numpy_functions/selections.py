@@ -53,13 +53,17 @@ def _minimum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
 
 
 def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
-    """Against a constant the derivative at the kink is 0; between two traced values ties split equally."""
     (a, b), dtype = ufunc_operands(ufunc, x, y)
+    return _larger_or_smaller(name, a, b, dtype, constants=(_constant(x), _constant(y)))
+
+
+def _larger_or_smaller(name: str, a: Node, b: Node, dtype: np.dtype, *, constants: tuple[bool, bool]) -> Node:
+    """Against a constant the derivative at the kink is 0; between two traced values ties split equally."""
     if dtype == BOOL:
         return row("logical_or" if name == "maximum" else "logical_and", a, b)
-    if not _constant(x) and not _constant(y):
+    if constants == (False, False):
         return row(name, a, b, dtype=dtype)
-    traced, constant = (b, a) if _constant(x) else (a, b)
+    traced, constant = (b, a) if constants[0] else (a, b)
     return row(f"{name}_constant", traced, constant, dtype=dtype)
 
 
@@ -77,14 +81,15 @@ def _clip(
     min: Any = None,
     max: Any = None,
     **options: Any,
-) -> Any:
+) -> Node:
     refuse_options("numpy.clip", out=out, **options)
-    low, high = _given(a_min, min), _given(a_max, max)
-    result = a if isinstance(a, Tensor) else Tensor(as_node(a))
-    if low is not None:
-        result = np.maximum(result, low)
-    if high is not None:
-        result = np.minimum(result, high)
+    bounds = {"maximum": _given(a_min, min), "minimum": _given(a_max, max)}
+    chosen = {name: bound for name, bound in bounds.items() if bound is not None}
+    (result, *nodes), dtype = common_operands(a, *chosen.values())
+    constant = _constant(a)
+    for (name, bound), node in zip(chosen.items(), nodes, strict=True):
+        result = _larger_or_smaller(name, result, node, dtype, constants=(constant, _constant(bound)))
+        constant = constant and _constant(bound)
     return result
 
 

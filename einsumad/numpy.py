@@ -1,0 +1,56 @@
+"""NumPy's namespace, with what NumPy's protocols cannot catch: arrays put together from traced entries.
+
+Owns :func:`array` and :func:`asarray`. Imports the frontend and NumPy. Invariant: every other name is NumPy's
+own object, which answers to traced values by itself.
+
+>>> import einsumad.numpy as enp
+>>> enp.exp is np.exp, enp.array([1, 2])
+(True, array([1, 2]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.lifting import holds_tensor
+from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.stacking import stacked
+from einsumad.frontend.tensor import Tensor
+
+__all__ = ["array", "asarray"]
+
+
+def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's name)
+    """``numpy.array`` of nested sequences, whose entries may be traced values: then a traced value."""
+    if isinstance(object, Tensor):
+        _refuse("array", {name: value for name, value in options.items() if name != "copy"})
+        return object if dtype is None else Tensor(in_dtype(object.node, dtype))
+    if not (isinstance(object, (list, tuple)) and holds_tensor(object)):
+        return np.array(object, dtype, **options)
+    _refuse("array", options)
+    return Tensor(stacked(object, dtype))
+
+
+def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """``numpy.asarray``, and :func:`array` for what has traced entries."""
+    if isinstance(a, Tensor) or (isinstance(a, (list, tuple)) and holds_tensor(a)):
+        return array(a, dtype, **options)
+    return np.asarray(a, dtype, **options)
+
+
+def _refuse(name: str, options: dict[str, Any]) -> None:
+    for option in options:
+        raise TracingError(
+            f"einsumad.numpy.{name}({option}=...) is not supported with traced entries: leave it out"
+        )
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np), *globals()})

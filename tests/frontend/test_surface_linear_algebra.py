@@ -1,0 +1,93 @@
+"""numpy.linalg: value, shape and dtype as in NumPy."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from einsumad.errors import ShapeError, TracingError
+from tests.frontend.surface import check, data, traced
+
+
+def matrices(shape: tuple[int, ...], dtype: str = "f8", seed: int = 0) -> np.ndarray:
+    return (data(shape, dtype, seed) + 2 * np.eye(shape[-1])).astype(dtype)
+
+
+@pytest.mark.parametrize("f", [np.linalg.inv, np.linalg.det, np.linalg.slogdet], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1), (2, 3, 3), (0, 2, 2), (0, 0)], ids=str)
+def test_functions_of_square_matrices(f: Any, shape: tuple[int, ...]) -> None:
+    check(f, matrices(shape))
+    check(f, matrices(shape, "f4"))
+    check(f, np.eye(3, dtype=int) * 2)
+
+
+SOLVE = [
+    ((3, 3), (3,)),
+    ((3, 3), (3, 2)),
+    ((4, 3, 3), (3,)),  # B11
+    ((3, 3, 3), (3, 3)),
+    ((4, 3, 3), (3, 2)),
+    ((3, 3), (4, 3, 2)),
+    ((4, 1, 3, 3), (5, 3, 2)),
+    ((1, 1), (1,)),
+    ((3, 3), (3, 0)),
+]
+
+
+@pytest.mark.parametrize("shapes", SOLVE, ids=str)
+def test_solve(shapes: Any) -> None:
+    check(np.linalg.solve, matrices(shapes[0]), data(shapes[1]))
+    check(np.linalg.solve, matrices(shapes[0], "f4"), data(shapes[1], "f4"))
+    check(np.linalg.solve, matrices(shapes[0], "f4"), data(shapes[1]))
+
+
+def test_a_right_side_is_a_vector_only_with_one_axis() -> None:  # B11
+    with pytest.raises(ValueError, match="vector only if"):
+        np.linalg.solve(traced(matrices((4, 3, 3))), data((4, 3)))
+    with pytest.raises(ShapeError):
+        np.linalg.solve(traced(matrices((3, 3))), 2.0)
+
+
+def test_matrices_that_are_not_square_and_dtypes_without_linear_algebra() -> None:
+    for f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet):
+        with pytest.raises(ShapeError, match="square"):
+            f(traced(data((2, 3))))
+        with pytest.raises(TracingError, match="float16"):
+            f(traced(matrices((2, 2), "f2")))
+
+
+NORMS = [
+    {},
+    {"axis": 0},
+    {"axis": -1, "keepdims": True},
+    {"axis": (0, 1)},
+    {"ord": "fro"},
+    {"ord": "fro", "axis": (1, 0), "keepdims": True},
+    {"ord": 2, "axis": 1},
+    {"ord": 1, "axis": 0},
+    {"ord": math.inf, "axis": 1, "keepdims": True},
+    {"ord": -math.inf, "axis": 1},
+]
+
+
+@pytest.mark.parametrize("options", NORMS, ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_norms(options: dict[str, Any], dtype: str) -> None:
+    check(lambda a: np.linalg.norm(a, **options), data((2, 3), dtype))
+
+
+def test_norms_of_other_ranks() -> None:
+    check(np.linalg.norm, data((3,)))
+    check(np.linalg.norm, data((2, 3, 4)))
+    check(np.linalg.norm, data(()))
+    check(np.linalg.norm, np.zeros(3))
+    for order in (1, 2, math.inf):
+        check(lambda a, order=order: np.linalg.norm(a, order), data((3,)))
+    check(lambda a: np.linalg.norm(a, axis=(0, 2)), data((2, 3, 4)))
+
+
+@pytest.mark.parametrize("order", [1, 2, "nuc", 3, 0])
+def test_norms_that_are_not_supported(order: Any) -> None:
+    with pytest.raises(TracingError, match="ord"):
+        np.linalg.norm(traced(data((2, 3))), order)
