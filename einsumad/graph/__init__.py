@@ -52,6 +52,7 @@ from einsumad.graph.nodes import (
     Zero,
     order_key,
 )
+from einsumad.graph.serial import pack_graph, unpack_graph
 from einsumad.graph.structure import structural_key, with_slots
 from einsumad.graph.traversal import (
     count_users,
@@ -102,6 +103,7 @@ __all__ = [
     "negate",
     "ones",
     "order_key",
+    "pack_graph",
     "product_dtype",
     "rebuild",
     "scale",
@@ -114,6 +116,7 @@ __all__ = [
     "transform",
     "transpose",
     "unit",
+    "unpack_graph",
     "with_slots",
     "zero",
 ]

@@ -1,6 +1,7 @@
 """Short names for expressions over one index set, in which partial derivatives and rewrites are written.
 
-Owns nothing but spelling. Imports the constructors. Invariant: every function returns a legal node of the operands' shape.
+Owns nothing but spelling. Imports the constructors. Invariant: every function returns a legal node of the
+operands' shape.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """The canonical form of a product: operand order and labels that do not depend on how the caller wrote it.
 
-Owns the choice of operand order and labels. Imports the node kinds. Invariant: products that differ only in letters and
-operand order get the same canonical form, up to the search bound below; past the bound the form is still legal and
-deterministic, and only sharing is lost.
+Owns the choice of operand order and labels. Imports the node kinds. Invariant: products that differ only in
+letters and operand order get the same canonical form, up to the search bound below; past the bound the form
+is still legal and deterministic, and only sharing is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, permutations, product
+from math import factorial, prod
 
 from einsumad.graph.nodes import Labels, Node, OrderKey, order_key
 
@@ -18,11 +19,13 @@ _MOST_ORDERS_TRIED = 720
 def canonical_form(
     operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]
 ) -> tuple[tuple[Node, ...], tuple[Labels, ...]]:
-    """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the output axes."""
-    keys = [order_key(operand) for operand in operands]
-    order = sorted(range(len(operands)), key=keys.__getitem__)
-    if any(keys[a] == keys[b] for a, b in zip(order, order[1:], strict=False)):
-        order = _order_equal_operands(order, keys, inputs, output)
+    """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the axes."""
+    if len(operands) < 2:
+        return tuple(operands), _relabel(inputs, output)
+    if len(operands) == len(set(operands)):
+        order = sorted(range(len(operands)), key=[order_key(operand) for operand in operands].__getitem__)
+    else:
+        order = _order_equal_operands([order_key(operand) for operand in operands], inputs, output)
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
@@ -32,30 +35,25 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Sequence[int]) -> tuple[La
 
 
 def _order_equal_operands(
-    order: list[int], keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]
+    keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]
 ) -> list[int]:
-    """Order among operands that are the same node, by where their labels lead; the last ties by trying all orders."""
+    """Order where a node comes twice: by where the labels lead, the last ties by trying all orders.
+
+    Operands with the same labels are interchangeable and stay together.
+    """
     colours = _label_colours(keys, inputs, output)
-
-    def key(k: int) -> tuple[OrderKey, tuple[int, ...]]:
-        return keys[k], tuple([colours[label] for label in inputs[k]])
-
-    order = sorted(order, key=key)
-    groups: list[list[int]] = []
-    for k in order:
-        if groups and key(groups[-1][0]) == key(k):
-            groups[-1].append(k)
-        else:
-            groups.append([k])
-    count = 1
-    for group in groups:
-        for size in range(2, len(group) + 1):
-            count *= size
-        if count > _MOST_ORDERS_TRIED:
-            return order
-    if count == 1:
-        return order
-    candidates = (list(chain.from_iterable(choice)) for choice in product(*(permutations(g) for g in groups)))
+    classes: dict[tuple[OrderKey, Labels], dict[Labels, list[int]]] = {}
+    for k, labels in enumerate(inputs):
+        alike = classes.setdefault((keys[k], tuple([colours[label] for label in labels])), {})
+        alike.setdefault(tuple(labels), []).append(k)
+    groups = [list(classes[key].values()) for key in sorted(classes)]
+    choices = prod([factorial(len(group)) for group in groups])
+    if not 1 < choices <= _MOST_ORDERS_TRIED:
+        return list(chain.from_iterable(chain.from_iterable(groups)))
+    candidates = (
+        list(chain.from_iterable(chain.from_iterable(choice)))
+        for choice in product(*(permutations(group) for group in groups))
+    )
     return min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output))
 
 
@@ -83,6 +81,6 @@ def _label_colours(
             if not ranked or ranked[-1] != signature:
                 ranked.append(signature)
         refined = {label: ranked.index(signature) for label, signature in signatures.items()}
-        if len(ranked) == len(set(colours[label] for label in places)):
+        if len(ranked) == len({colours[label] for label in places}):
             return colours
         colours.update(refined)

@@ -1,13 +1,15 @@
-"""Smart constructors: the only way to make a node. They keep invariants and do nothing a mathematician would call a step.
+"""Smart constructors: the only way to make a node. They keep invariants and take no mathematical step.
 
-Owns the legality of a node. Imports the kinds, interning and the canonical form. Invariant: what they return passes
-:func:`einsumad.graph.verify.verify`; what would not raises :class:`ShapeError` or :class:`IndexNotationError`.
+Owns the legality of a node. Imports the kinds, interning and the canonical form. Invariant: what they return
+passes :func:`einsumad.graph.verify.verify`; what would not raises :class:`ShapeError` or
+:class:`IndexNotationError`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -31,16 +33,18 @@ from einsumad.graph.nodes import (
     Structural,
     Unit,
     Zero,
+    order_key,
 )
 
 BOOL = np.dtype(bool)
+_EXACT_INTEGERS = 2**53  # the floats below are integers without loss
 _serial = count(1)
 
 
 def leaf(
     shape: Sequence[int], dtype: Any, key: LeafKey, name: str | None = None, facts: Sequence[str] = ()
 ) -> Leaf:
-    """A leaf of the given identity: ``("variable", name)``, ``("traced", serial)``, ``("number", value)``, ``("slot", k)``."""
+    """A leaf: ``("variable", name)``, ``("traced", serial)``, ``("number", value)`` or ``("slot", k)``."""
     return intern_leaf(_shape(shape), np.dtype(dtype), key, name, tuple(sorted(set(facts))))
 
 
@@ -53,7 +57,7 @@ def unit(size: int, axes: int, dtype: Any) -> Unit:
     """The delta over `axes` axes of the given size (at least two)."""
     if axes < 2:
         raise ShapeError(f"a unit tensor has two axes or more, not {axes}")
-    return intern_node(Unit, (int(size),) * axes, np.dtype(dtype), ())
+    return intern_node(Unit, _shape((size,) * axes), np.dtype(dtype), ())
 
 
 def ones(shape: Sequence[int], dtype: Any) -> Ones:
@@ -69,7 +73,7 @@ def zero(shape: Sequence[int], dtype: Any) -> Zero:
 def affine(
     in_size: int, out_sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: Any
 ) -> Structural:
-    """The affine 0/1 tensor; the identity map is the unit tensor and a map that never meets the bounds is zero."""
+    """The affine 0/1 tensor; the identity map is the unit tensor, one that never meets the bounds is zero."""
     outs, steps = _shape(out_sizes), tuple([int(s) for s in strides])
     if len(outs) != len(steps) or not outs:
         raise ShapeError(
@@ -77,7 +81,7 @@ def affine(
         )
     # the stride of an axis with at most one index never acts
     steps = tuple([step if size > 1 else 0 for step, size in zip(steps, outs, strict=True)])
-    shape = (int(in_size), *outs)
+    shape = (*_shape((in_size,)), *outs)
     low = offset + sum(step * (size - 1) for step, size in zip(steps, outs, strict=True) if step < 0)
     high = offset + sum(step * (size - 1) for step, size in zip(steps, outs, strict=True) if step > 0)
     if 0 in shape or high < 0 or low >= in_size:
@@ -91,7 +95,7 @@ def selection(index: Node, size: int, dtype: Any) -> Selection:
     """One-hot rows of length `size` at the values of the integer tensor `index`."""
     if index.dtype.kind not in "iu":
         raise ShapeError(f"a selection needs an integer index tensor, got dtype {index.dtype}")
-    return intern_node(Selection, (*index.shape, int(size)), np.dtype(dtype), (index,))
+    return intern_node(Selection, (*index.shape, *_shape((size,))), np.dtype(dtype), (index,))
 
 
 def einsum(
@@ -103,18 +107,17 @@ def einsum(
 ) -> Einsum:
     """The product of the operands with one label tuple each; labels are any integers and end up canonical.
 
-    Sizes of a label must agree (broadcasting is written with :func:`ones`). The dtype defaults to the promotion of
-    those of the operands that are no masks.
+    Sizes of a label must agree (broadcasting is written with :func:`ones`). The dtype defaults to the
+    promotion of those of the operands that are no masks.
     """
     if len(operands) != len(inputs):
         raise IndexNotationError(f"{len(operands)} operands but {len(inputs)} index tuples")
     sizes: dict[int, int] = {}
-    for operand, labels in zip(operands, inputs, strict=True):
-        if len(operand.shape) != len(labels):
-            raise IndexNotationError(
-                f"index tuple {tuple(labels)} does not fit an operand of shape {operand.shape}"
-            )
-        for label, size in zip(labels, operand.shape, strict=True):
+    for operand, indices in zip(operands, inputs, strict=True):
+        shape = operand.shape
+        if len(shape) != len(indices):
+            raise IndexNotationError(f"index tuple {tuple(indices)} does not fit an operand of shape {shape}")
+        for label, size in zip(indices, shape, strict=True):
             if sizes.setdefault(label, size) != size:
                 raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
     if len(set(output)) != len(output) or not sizes.keys() >= set(output):
@@ -123,8 +126,21 @@ def einsum(
         )
     ordered, labels = canonical_form(operands, inputs, output)
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
-    shape = tuple([sizes[label] for label in output])
-    return intern_node(Einsum, shape, result, ordered, canonical_number(coefficient), labels)
+    number = canonical_number(coefficient)
+    if result.kind != "f":
+        _check_exact(result, operands, number, len(sizes) > len(output))
+    return intern_node(Einsum, tuple([sizes[label] for label in output]), result, ordered, number, labels)
+
+
+def _check_exact(dtype: np.dtype, operands: Sequence[Node], coefficient: Number, summed: bool) -> None:
+    """A product that is not floating must be one of the integers; a boolean one only lays booleans out."""
+    kinds = {operand.dtype.kind for operand in operands}
+    if dtype == BOOL and (summed or coefficient != 1 or kinds - {"b"}):
+        raise ShapeError(
+            "a boolean product can only transpose, broadcast and take diagonals: cast to int64 first"
+        )
+    if "f" in kinds or not isinstance(coefficient, int):
+        raise ShapeError(f"a product of floats cannot have dtype {dtype}: cast the result outside the graph")
 
 
 def product_dtype(operands: Sequence[Node]) -> np.dtype:
@@ -144,12 +160,13 @@ def add(operands: Sequence[Node], dtype: Any = None) -> Add:
         raise ShapeError("a sum needs at least one operand")
     _same_shape("a sum", operands)
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
-    ordered = tuple(sorted(operands, key=lambda o: (o.form, o.leaf_keys, o.digest)))
-    return intern_node(Add, operands[0].shape, result, ordered)
+    if result == BOOL:
+        raise ShapeError("booleans do not add: use logical_or, or cast to int64 first")
+    return intern_node(Add, operands[0].shape, result, tuple(sorted(operands, key=order_key)))
 
 
 def elementwise(function: str, operands: Sequence[Node], params: Params, dtype: Any) -> Elementwise:
-    """A catalogue function of operands of equal shape. Use :func:`einsumad.functions.apply`, which knows the dtype."""
+    """A catalogue function entry by entry. Use :func:`einsumad.functions.apply`, which knows the dtype."""
     _same_shape(function, operands)
     return intern_node(Elementwise, operands[0].shape, np.dtype(dtype), tuple(operands), function, params)
 
@@ -163,18 +180,24 @@ def general(
 
 def canonical_number(value: Number) -> Number:
     """The number as an int where it is one: 2.0 and 2 are the same coefficient."""
-    if isinstance(value, int):
+    if isinstance(value, (int, np.integer)):
         return int(value)
     value = float(value)
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    if not isfinite(value):
+        raise ShapeError(f"a coefficient is a finite number, not {value}: use a leaf")
+    return int(value) if value.is_integer() and abs(value) < _EXACT_INTEGERS else value
 
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple([int(size) for size in shape])
+    sizes = tuple([int(size) for size in shape])
+    if sizes and min(sizes) < 0:
+        raise ShapeError(f"a shape has sizes of 0 and more, not {sizes}")
+    return sizes
 
 
 def _same_shape(what: str, operands: Sequence[Node]) -> None:
-    if any(operand.shape != operands[0].shape for operand in operands):
-        raise ShapeError(
-            f"{what} needs operands of equal shape, got {[operand.shape for operand in operands]}"
-        )
+    shape = operands[0].shape
+    for operand in operands:
+        if operand.shape != shape:
+            shapes = [operand.shape for operand in operands]
+            raise ShapeError(f"{what} needs operands of equal shape, got {shapes}")

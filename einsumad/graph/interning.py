@@ -1,7 +1,7 @@
 """One record for each content: the table of living nodes and the digests that address it.
 
-Owns the table and the digests. Imports the node kinds. Invariant: two nodes of equal content are the same object for as
-long as one of them lives, in every thread.
+Owns the table and the digests. Imports the node kinds. Invariant: two nodes of equal content are the same
+object for as long as one of them lives, in every thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N = TypeVar("N", bound=Node)
 def intern_node(
     kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *fields: Any
 ) -> N:
-    """The node of this kind and content, made if none is alive. `fields` are those of the kind, plain data only."""
+    """The node of this kind and content, made if none is alive. `fields` are the kind's own, plain data."""
     content = marshal.dumps((kind.__name__, shape, dtype.str, fields), _MARSHAL_VERSION)
     digest = _digest(content, [operand.digest for operand in operands])
     found = _table.get(digest)
@@ -44,7 +44,9 @@ def intern_leaf(
     found = _table.get(digest)
     if found is not None:
         return found  # type: ignore[return-value]  # the kind is part of the digest
-    return _enter(Leaf(shape, dtype, (), digest, form, (key,), key, name, facts))
+    # numbers are ordered by their text, because NaN has no order
+    order = ("number", repr(key[1])) if key[0] == "number" else key
+    return _enter(Leaf(shape, dtype, (), digest, form, (order,), key, name, facts))
 
 
 def content_digests(

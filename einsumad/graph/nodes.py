@@ -1,24 +1,27 @@
 """The closed set of node kinds: frozen, slotted records with fields only.
 
-Owns the record types. Imports NumPy only. Invariant: a node is never changed after it was made, carries no value, no
-gradient and no method that computes, and is made only by the smart constructors, which intern it: identity is equality.
+Owns the record types. Imports NumPy only. Invariant: a node is never changed after it was made, carries no
+value, no gradient and no method that computes, and is made only by the smart constructors, which intern it:
+identity is equality.
 
 Every node carries three digests of its content, made once by :mod:`einsumad.graph.interning`:
 
 ``form``
-    content with every leaf reduced to shape, dtype and facts: equal for graphs that differ in their leaves only;
+    content with every leaf reduced to shape, dtype and facts: equal for graphs that differ in their leaves
+    only;
 ``leaf_keys``
     the first few leaf keys in order of visit, which orders nodes of equal form;
 ``digest``
     the whole content, leaves included: the identity.
 
-``order_key`` of the three is the only ordering of nodes, so output never depends on addresses or the hash seed.
+``order_key`` of the three is the only ordering of nodes, so output never depends on addresses or the hash
+seed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -43,6 +46,14 @@ class Node:
     def __repr__(self) -> str:
         """Kind, shape and dtype alone; :func:`einsumad.graph.display.node_repr` shows the expression."""
         return f"<{type(self).__name__} {self.shape} {self.dtype}>"
+
+    def __copy__(self) -> Self:
+        """The node itself: equal nodes are one object."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """The node itself: nothing in it can change."""
+        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,7 +87,7 @@ class Zero(Structural):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Affine(Structural):
-    """Axes (in, out_1, ..., out_k): 1 where ``in = offset + sum_m strides[m] * out_m`` lies inside the bounds."""
+    """Axes (in, out_1, ..., out_k): 1 where ``in = offset + sum_m strides[m] * out_m``."""
 
     strides: tuple[int, ...]
     offset: int
@@ -84,15 +95,16 @@ class Affine(Structural):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Selection(Structural):
-    """One-hot rows: axes of the integer operand, then one axis of `shape[-1]`; 1 where that index is the operand's value."""
+    """One-hot rows: the operand's axes, then one that is 1 where its index is the operand's value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Einsum(Node):
     """An n-ary product: ``coefficient * sum over labels not in the output of prod_k operands[k][inputs[k]]``.
 
-    Labels are 0, 1, ...: those below ``len(shape)`` are the output axes in order, the others are summed. A boolean
-    operand of a product that is not boolean is a mask: where it is false the term is zero whatever the others are.
+    Labels are 0, 1, ...: those below ``len(shape)`` are the output axes in order, the others are summed. A
+    boolean operand of a product that is not boolean is a mask: where it is false the term is zero whatever
+    the others are.
     """
 
     coefficient: Number

@@ -1,7 +1,7 @@
 """What two graphs have in common when they differ in their leaves only.
 
-Owns the structural key. Imports traversal. Invariant: equal keys mean that the graphs become the same nodes once their
-leaves, in order of visit, are replaced by the same leaves.
+Owns the structural key. Imports traversal. Invariant: equal keys mean that the graphs become the same nodes
+once their leaves, in order of visit, are replaced by the same leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from einsumad.graph.traversal import substitute, topological
 
 
 def structural_key(roots: Sequence[Node]) -> tuple[bytes, tuple[Leaf, ...]]:
-    """A digest of the graph that is blind to leaf identity, and the leaves in the order in which it met them."""
+    """A digest of the graph that is blind to leaf identity, and the leaves in order of visit."""
     position: dict[Node, int] = {}
     table: list[object] = []
     found: list[Leaf] = []

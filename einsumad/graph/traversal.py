@@ -1,7 +1,7 @@
 """The one way to walk a graph: iterative, memoised, children first.
 
-Owns order of visit, rebuilding and substitution. Imports the kinds and constructors. Invariant: no recursion, so that
-depth is bounded by memory alone; the order of visit depends on structure only.
+Owns order of visit, rebuilding and substitution. Imports the kinds and constructors. Invariant: no recursion,
+so that depth is bounded by memory alone; the order of visit depends on structure only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ def topological(roots: Iterable[Node]) -> list[Node]:
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            for operand in reversed(node.operands):
-                if operand not in seen:
-                    stack.append((operand, False))
+            stack.extend([(operand, False) for operand in reversed(node.operands) if operand not in seen])
     return order
 
 
@@ -82,7 +80,7 @@ def transform(roots: Sequence[Node], step: Callable[[Node], Node]) -> tuple[Node
 
 
 def substitute(roots: Sequence[Node], replacements: Mapping[Node, Node]) -> tuple[Node, ...]:
-    """The roots with nodes replaced by others of the same shape and dtype. What is put in is not searched again."""
+    """The roots with nodes replaced by others of equal shape and dtype, which are not searched again."""
     memo: dict[Node, Node] = dict(replacements)
     for node in topological(roots):
         if node not in memo:

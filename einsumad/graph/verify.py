@@ -1,8 +1,8 @@
 """The grammar of a legal graph.
 
-Owns the verifier that runs between passes in tests and in debug mode. Imports the kinds, traversal and display.
-Invariant: what the smart constructors make passes; whatever was put together otherwise, changed afterwards or is not
-in canonical form raises :class:`InternalError` naming the node.
+Owns the verifier that runs between passes in tests and in debug mode. Imports the kinds, traversal and
+display. Invariant: what the smart constructors make passes; whatever was put together otherwise, changed
+afterwards or is not in canonical form raises :class:`InternalError` naming the node.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def _complaints(node: Node) -> Iterable[str]:
     if type(node) not in _KINDS:
         yield f"{type(node).__name__} is no node kind"
         return
-    if not isinstance(node.shape, tuple) or any(type(size) is not int or size < 0 for size in node.shape):
+    if not _are_sizes(node.shape):
         yield f"the shape {node.shape!r} is not a tuple of sizes"
-    if not isinstance(node.dtype, np.dtype) or node.dtype.kind not in "biuf":
+    if not _is_dtype(node.dtype):
         yield f"dtype {node.dtype!r} is not boolean, integer or floating"
     match node:
         case Leaf():
@@ -91,7 +91,7 @@ def _identity(node: Node) -> Iterable[str]:
 def _leaf(node: Leaf) -> Iterable[str]:
     if node.operands:
         yield "a leaf has no operands"
-    if not isinstance(node.key, tuple) or [type(part) for part in node.key[:1]] != [str]:
+    if not _are_plain(node.key) or [type(part) for part in node.key[:-1]] != [str]:
         yield f"{node.key!r} is no leaf key"
     if node.facts != tuple(sorted(set(node.facts))):
         yield f"the facts {node.facts} are not sorted and distinct"
@@ -106,7 +106,7 @@ def _structural(node: Node) -> Iterable[str]:
             if len(node.operands) != 1 or node.operands[0].dtype.kind not in "iu":
                 yield "a selection has one operand of integers"
             elif node.operands[0].shape != node.shape[:-1]:
-                yield f"the index tensor has shape {node.operands[0].shape} under a selection of shape {node.shape}"
+                yield f"the shape of the index tensor is {node.operands[0].shape}, not {node.shape[:-1]}"
             return
         case Unit():
             if len(node.shape) < _SMALLEST_UNIT or len(set(node.shape)) != 1:
@@ -151,7 +151,7 @@ def _einsum(node: Einsum) -> Iterable[str]:
             if sizes.setdefault(label, size) != size:
                 yield f"label {label} has sizes {sizes[label]} and {size}"
     if sorted(sizes) != list(range(len(sizes))) or len(sizes) < len(node.shape):
-        yield f"the labels {sorted(sizes)} are not 0, 1, ... with one for each of {len(node.shape)} output axes"
+        yield f"the labels {sorted(sizes)} are not 0, 1, ... with one for each of {len(node.shape)} axes"
         return
     if tuple([sizes[label] for label in range(len(node.shape))]) != node.shape:
         yield f"the labels give another shape than {node.shape}"
@@ -195,20 +195,31 @@ def _add(node: Add) -> Iterable[str]:
 
 
 def _function(node: Elementwise | General) -> Iterable[str]:
-    if not node.operands or not isinstance(node.function, str) or not node.function:
+    if not node.operands or type(node.function) is not str or not node.function:
         yield "a function has a name and at least one operand"
     if isinstance(node, Elementwise):
         yield from _equal_shapes(node)
-    if not isinstance(node.params, tuple) or not all(_plain(param) for param in node.params):
+    if not _are_plain(node.params):
         yield f"the parameters {node.params!r} are not plain data"
 
 
 def _equal_shapes(node: Node) -> Iterable[str]:
     if any(operand.shape != node.shape for operand in node.operands):
-        yield f"operands of shapes {[operand.shape for operand in node.operands]} under a node of shape {node.shape}"
+        yield f"operands of shapes {[o.shape for o in node.operands]} under a node of shape {node.shape}"
 
 
-def _plain(param: object) -> bool:
-    if isinstance(param, tuple):
-        return all(type(part) is int for part in param)
-    return param is None or type(param) in (int, float, str, bool)
+def _are_sizes(shape: object) -> bool:
+    return isinstance(shape, tuple) and all(type(size) is int and size >= 0 for size in shape)
+
+
+def _is_dtype(dtype: object) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _are_plain(params: object) -> bool:
+    """Whether this is a tuple of numbers, texts, None and tuples of integers."""
+    if not isinstance(params, tuple):
+        return False
+    parts = [part for param in params for part in (param if isinstance(param, tuple) else (None,))]
+    plain = all(type(part) in (int, type(None)) for part in parts)
+    return plain and all(param is None or type(param) in (int, float, str, bool, tuple) for param in params)

@@ -1,12 +1,14 @@
 """The algebra of affine tensors and selections inside products.
 
-Owns composition, summation and orientation of structural factors. Imports the graph and the working form. Invariant:
-every step is exact for all indices, bounds included; where that cannot be shown from sizes and strides, nothing is done.
+Owns composition, summation and orientation of structural factors. Imports the graph and the working form.
+Invariant: every step is exact for all indices, bounds included; where that cannot be shown from sizes and
+strides, nothing is done.
 
-An affine tensor over labels ``l`` is the indicator of one integer equation ``c0 + Σ c[l] l = 0`` over the box of its
-labels (``in`` has coefficient -1, each out axis its stride). Two of them that share a summed label ``s`` are two
-equations; if ``s`` has coefficient ±1 in one, it can be substituted into the other, which leaves one equation. The box
-``0 <= s < size`` is lost thereby, so it must follow from the equations that are left. Everything below is this remark.
+An affine tensor over labels ``l`` is the indicator of one integer equation ``c0 + Σ c[l] l = 0`` over the box
+of its labels (``in`` has coefficient -1, each out axis its stride). Two of them that share a summed label
+``s`` are two equations; if ``s`` has coefficient ±1 in one, it can be substituted into the other, which
+leaves one equation. The box ``0 <= s < size`` is lost thereby, so it must follow from the equations that are
+left. Everything below is this remark.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from einsumad.graph import (
     Node,
     Ones,
     Selection,
-    Structural,
     add,
     affine,
     constant,
@@ -56,7 +57,9 @@ class Equation:
     def reach(self, sizes: Mapping[int, int]) -> tuple[int, int]:
         """The least and the greatest value of the left-hand side over the box."""
         ends = [c * (sizes[label] - 1) for label, c in self.coefficients.items()]
-        return self.constant + sum(min(0, end) for end in ends), self.constant + sum(max(0, end) for end in ends)
+        return self.constant + sum(min(0, end) for end in ends), self.constant + sum(
+            max(0, end) for end in ends
+        )
 
     def bounds(self, label: int, sizes: Mapping[int, int]) -> tuple[int, int]:
         """The least and the greatest integer that the equation allows for a label of nonzero coefficient."""
@@ -68,19 +71,19 @@ class Equation:
 
 
 def read_affine(operand: Affine, labels: Labels) -> Equation:
-    """``[in = offset + Σ stride · out]`` as an equation; a repeated label adds up."""
+    """``[in = offset + Σ stride · out]`` as an equation; repeated labels add up, size 1 does not act."""
     coefficients = dict.fromkeys(labels, 0)
-    for label, step in zip(labels, (-1, *operand.strides), strict=True):
-        coefficients[label] += step
+    for label, step, size in zip(labels, (-1, *operand.strides), operand.shape, strict=True):
+        coefficients[label] += step if size > 1 else 0
     return Equation(coefficients, operand.offset)
 
 
 def write_affine(equation: Equation, sizes: Mapping[int, int], dtype: Any) -> Factor | None:
     """The structural tensor of an equation, in canonical orientation.
 
-    A label can be the ``in`` axis if its coefficient divides all others. Of several, the one of the largest size is
-    taken, then the form with fewest negative strides and a small, non-negative offset. An equation of no label is
-    1 or 0 everywhere; one that no integers solve is 0; one of a single label has no affine form.
+    A label can be the ``in`` axis if its coefficient divides all others; of several the one with the smallest
+    :func:`_form_key` is taken. An equation of no label is 1 or 0 everywhere; one that no integers solve is 0;
+    one of a single label has no affine form.
     """
     labels = tuple(sorted(equation.coefficients))
     shape = [sizes[label] for label in labels]
@@ -93,54 +96,32 @@ def write_affine(equation: Equation, sizes: Mapping[int, int], dtype: Any) -> Fa
     forms = [_solved(equation, label, sizes) for label, c in acting.items() if abs(c) == divisor]
     if not forms or len(labels) == 1:
         return None
-    form = min(forms)
-    return affine(form.in_size, form.out_sizes, form.strides, form.offset, dtype), (form.label, *form.out_labels)
+    _, places, (in_size, *out_sizes), strides, offset = min(forms)
+    return affine(in_size, out_sizes, strides, offset, dtype), places
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Form:
-    """An equation solved for one label; the order of the fields decides which form is canonical."""
-
-    negative_in_size: int
-    negative_strides: int
-    negative_offset: bool
-    magnitude: int
-    strides: tuple[int, ...]
-    out_sizes: tuple[int, ...]
-    offset: int
-    label: int
-    out_labels: Labels
-
-    @property
-    def in_size(self) -> int:
-        """The size of the label that the equation is solved for."""
-        return -self.negative_in_size
-
-    @property
-    def rank(self) -> tuple[object, ...]:
-        """What is independent of the names of labels."""
-        return (
-            self.negative_in_size,
-            self.negative_strides,
-            self.negative_offset,
-            self.magnitude,
-            self.strides,
-            self.out_sizes,
-        )
+def _form_key(shape: Sequence[int], strides: Sequence[int], offset: int) -> tuple[Any, ...]:
+    """The order among forms of one tensor: long in axis, few negative strides, small non-negative offset."""
+    return (
+        -shape[0],
+        sum(step < 0 for step in strides),
+        offset < 0,
+        abs(offset),
+        strides,
+        [-size for size in shape],
+    )
 
 
-def _solved(equation: Equation, label: int, sizes: Mapping[int, int]) -> _Form:
+def _solved(
+    equation: Equation, label: int, sizes: Mapping[int, int]
+) -> tuple[tuple[Any, ...], Labels, tuple[int, ...], tuple[int, ...], int]:
+    """The form key, labels, shape, strides and offset of an equation solved for one label."""
     factor = -equation.coefficients[label]
-    outs = [(-sizes[k], c // factor if sizes[k] > 1 else 0, k) for k, c in equation.coefficients.items() if k != label]
-    return _form(label, sizes[label], sorted(outs), equation.constant // factor)
-
-
-def _form(label: int, in_size: int, outs: Sequence[tuple[int, int, int]], offset: int) -> _Form:
+    outs = sorted((-sizes[k], c // factor, k) for k, c in equation.coefficients.items() if k != label)
+    shape = (sizes[label], *[-size for size, _, _ in outs])
     strides = tuple([step for _, step, _ in outs])
-    negative = sum(step < 0 for step in strides)
-    out_sizes = tuple([-size for size, _, _ in outs])
-    out_labels = tuple([out for _, _, out in outs])
-    return _Form(-in_size, negative, offset < 0, abs(offset), strides, out_sizes, offset, label, out_labels)
+    offset = equation.constant // factor
+    return _form_key(shape, strides, offset), (label, *[k for _, _, k in outs]), shape, strides, offset
 
 
 def compose_affine(
@@ -148,12 +129,17 @@ def compose_affine(
 ) -> Equation | None:
     """``Σ_s [first] [second]`` as one equation, or None.
 
-    Covers ``Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]`` (out axis against in axis),
-    ``Σ_k [k = a + p i] [k = b ± j] = [j = ±(a - b + p i)]`` (the common in axis) and
-    ``Σ_k [i = a ± k] [j = b + q k]`` (a common out axis), provided that no solution has ``k`` out of bounds.
+    Covers ``Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]`` (out axis against in axis), ``Σ_k [k =
+    a + p i] [k = b ± j] = [j = ±(a - b + p i)]`` (the common in axis) and ``Σ_k [i = a ± k] [j = b + q k]``
+    (a common out axis), provided that no solution has ``k`` out of bounds. Where ``k`` is 0 alone, ``u = 0``
+    and ``v = 0`` become ``u + n v = 0`` with n larger than any value of u.
     """
-    if sizes[summed] == 1:  # k = 0 alone: any multiple of k may be added, and a large one implies the bounds
-        first, second = (_weighted(equation, summed, sizes) for equation in (first, second))
+    if sizes[summed] == 1:
+        low, high = first.reach(sizes)
+        weight = 1 + max(abs(low), abs(high))
+        first = Equation({**first.coefficients, summed: -weight}, first.constant)
+        second = Equation({**second.coefficients, summed: 1}, second.constant)
+        return _substitute(second, first, summed)
     ranges = [e.bounds(summed, sizes) for e in (first, second) if e.coefficients[summed]]
     if not ranges:
         return None
@@ -182,13 +168,6 @@ def sum_affine(equation: Equation, summed: int, sizes: Mapping[int, int]) -> tup
     return 1, Equation(dict.fromkeys(rest.coefficients, 0), 0)
 
 
-def _weighted(equation: Equation, label: int, sizes: Mapping[int, int]) -> Equation:
-    if equation.coefficients[label]:
-        return equation
-    low, high = equation.reach(sizes)
-    return Equation({**equation.coefficients, label: 1 + max(abs(low), abs(high))}, equation.constant)
-
-
 def _substitute(source: Equation, target: Equation, label: int) -> Equation:
     """Add the multiple of the source to the target that cancels the label."""
     factor = -target.coefficients[label] // source.coefficients[label]
@@ -200,13 +179,15 @@ def _substitute(source: Equation, target: Equation, label: int) -> Equation:
 
 
 def select_affine(picked: Selection, labels: Labels, mapped: Affine, places: Labels) -> Factor | None:
-    """``Σ_k [k = index[r]] [i = a + p k] = [i = a + p index[r]]``, and against the in axis with stride ±1, or None.
+    """``Σ_k [k = index[r]] [i = a + p k] = [i = a + p index[r]]``, or None.
 
-    The new indices must be in bounds for every value the old ones can have. Two selections do not compose here:
+    Against the in axis: ``Σ_k [k = index[r]] [k = a ± j] = [j = ±(index[r] - a)]``.
+
+    The new indices must be in bounds for every value the old can have. Two selections do not compose here:
     ``Σ_k [k = u[r]] [m = v[k]]`` is the selection of ``v[u[r]]``, which needs a gather of integers.
     """
     index, size = picked.operands[0], picked.shape[-1]
-    if len(places) != 2 or places[0] == places[1] or labels[-1] in labels[:-1] or index.dtype != _INDEX_DTYPE:
+    if len(places) != 2 or places[0] == places[1] or index.dtype != _INDEX_DTYPE:
         return None
     (step,), offset = mapped.strides, mapped.offset
     if labels[-1] == places[1]:
@@ -247,7 +228,7 @@ def contract_structural(node: Einsum) -> Node | None:
 
 
 def orient_affine(node: Einsum) -> Node | None:
-    """``[i = a ± j] = [j = ±(i - a)]``: an affine factor in its canonical orientation; the form gets smaller."""
+    """``[i = a ± j] = [j = ±(i - a)]``: an affine factor in canonical orientation; its form gets smaller."""
     if not any(isinstance(operand, Affine) for operand in node.operands):
         return None
     work = open_product(node)
@@ -263,18 +244,12 @@ def orient_affine(node: Einsum) -> Node | None:
 
 
 def _is_smaller(found: Factor, operand: Affine, labels: Labels) -> bool:
-    """Whether a written factor is another tensor than the operand, of smaller form; names of labels do not count."""
+    """Whether a written factor has a smaller form than the operand; the names of labels do not count."""
     written, places = found
     if not isinstance(written, Affine) or len(places) != len(labels):
         return True
-    new, old = (
-        _form(0, shape[0], list(zip([-size for size in shape[1:]], steps, range(len(steps)), strict=True)), offset)
-        for shape, steps, offset in (
-            (written.shape, written.strides, written.offset),
-            (operand.shape, operand.strides, operand.offset),
-        )
-    )
-    return (new.rank, new.out_sizes) < (old.rank, old.out_sizes)
+    new = _form_key(written.shape, written.strides, written.offset)
+    return new < _form_key(operand.shape, operand.strides, operand.offset)
 
 
 def _without(label: int, factors: Sequence[Factor], work: Product) -> tuple[int, Factor] | None:
@@ -283,30 +258,36 @@ def _without(label: int, factors: Sequence[Factor], work: Product) -> tuple[int,
     if any(sizes[other] == 0 for _, labels in factors for other in labels):
         return None
     equations = [read_affine(operand, labels) for operand, labels in factors if isinstance(operand, Affine)]
-    picks = [(operand, labels) for operand, labels in factors if isinstance(operand, Selection)]
-    if picks and equations:
-        (picked, labels), (mapped, places) = sorted(factors, key=lambda factor: isinstance(factor[0], Affine))
-        assert isinstance(picked, Selection)
-        assert isinstance(mapped, Affine)
-        moved = select_affine(picked, labels, mapped, places) if labels[-1] == label else None
-        return None if moved is None else (1, moved)
-    if picks:
-        ((picked, labels),) = picks if len(picks) == 1 else (picks[0],)
-        if len(picks) > 1 or labels[-1] != label or label in labels[:-1]:
-            return None
+    if len(equations) == len(factors):
+        summed = _summed(equations, label, sizes)
+        written = None if summed is None else write_affine(summed[1], sizes, work.dtype)
+        return None if summed is None or written is None else (summed[0], written)
+    (picked, labels), *others = sorted(factors, key=lambda factor: isinstance(factor[0], Affine))
+    if labels.index(label) != len(labels) - 1 or not isinstance(picked, Selection):
+        return None
+    if not others:
         return 1, (ones(picked.shape[:-1], work.dtype), labels[:-1])
+    ((mapped, places),) = others
+    moved = select_affine(picked, labels, mapped, places) if isinstance(mapped, Affine) else None
+    return None if moved is None else (1, moved)
+
+
+def _summed(
+    equations: Sequence[Equation], label: int, sizes: Mapping[int, int]
+) -> tuple[int, Equation] | None:
     if len(equations) == 1:
-        summed = sum_affine(equations[0], label, sizes)
-    else:
-        composed = compose_affine(equations[0], equations[1], label, sizes)
-        summed = None if composed is None else (1, composed)
-    written = None if summed is None else write_affine(summed[1], sizes, work.dtype)
-    return None if summed is None or written is None else (summed[0], written)
+        return sum_affine(equations[0], label, sizes)
+    composed = compose_affine(equations[0], equations[1], label, sizes)
+    return None if composed is None else (1, composed)
 
 
 def _replaced(work: Product, label: int, positions: Sequence[int], found: tuple[int, Factor]) -> Node:
     count, (factor, places) = found
-    spread = [labels for k, labels in enumerate(work.inputs) if k in positions and isinstance(work.operands[k], Ones)]
+    spread = [
+        labels
+        for k, labels in enumerate(work.inputs)
+        if k in positions and isinstance(work.operands[k], Ones)
+    ]
     sizes = work.sizes()
     work.drop(positions)
     work.coefficient *= count
@@ -326,6 +307,12 @@ def _orient(node: Einsum, _: Context) -> Node | None:
 
 
 RULES = (
-    Rule("compose-affine", Einsum, "Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]", "summed labels", _contract),
+    Rule(
+        "compose-affine",
+        Einsum,
+        "Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]",
+        "summed labels",
+        _contract,
+    ),
     Rule("orient-affine", Einsum, "[i = a + j] = [j = i - a]", "affine forms", _orient),
 )

@@ -1,7 +1,7 @@
 """Expressions as text for people: index notation, matrix notation, one-line descriptions.
 
-Imports the node kinds and notation. Invariant: the text depends on the structure of the graph only, and its length is
-bounded whatever the size of the graph.
+Imports the node kinds and notation. Invariant: the text depends on the structure of the graph only, and its
+length is bounded whatever the size of the graph.
 """
 
 from einsumad.graph.display.describe import node_repr, product_notation

@@ -1,8 +1,8 @@
-"""Products as chains of matrices: labels are the vertices of a graph, matrices its edges, vectors weights of vertices.
+"""Products as chains of matrices: labels are vertices, matrices edges, vectors weights of vertices.
 
-Owns the reading of paths and loops of that graph. Imports its siblings. Invariant: a path between two output labels is a
-matrix product, one that ends in a summed label a matrix times a vector, one between two summed labels a bilinear form, a
-loop of summed labels a trace; anything else has no reading.
+Owns the reading of paths and loops of that graph. Imports its siblings. Invariant: a path between two output
+labels is a matrix product, one that ends in a summed label a matrix times a vector, one between two summed
+labels a bilinear form, a loop of summed labels a trace; anything else has no reading.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Pieces:
 
 
 def read_pieces(pieces: Pieces) -> tuple[Fragment, tuple[tuple[int, ...], ...], bool] | None:
-    """The text of a product, the axes of its factors where a ⊗ joins them, and whether it is a symmetric matrix."""
+    """The text of a product, the axes of its factors where a ⊗ joins them, and whether it is symmetric."""
     chains = _read_deltas(pieces)
     if chains is None:
         return None

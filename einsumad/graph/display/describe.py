@@ -1,7 +1,7 @@
 """One-line descriptions of a node.
 
-Owns :func:`node_repr` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time taken does
-not depend on the size of the graph below the node.
+Owns :func:`node_repr` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time
+taken does not depend on the size of the graph below the node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WIDTH = 72
 
 
 def node_repr(node: Node) -> str:
-    """The kind, shape, dtype and shortened notation of a node, such as ``<Einsum (3, 3) float64: X[k,i] X[k,j]>``."""
+    """Kind, shape, dtype and shortened notation of a node: ``<Einsum (3, 3) float64: X[k,i] X[k,j]>``."""
     text = one_line(node)
     if len(text) > _WIDTH:
         text = text[: _WIDTH - 1] + "…"

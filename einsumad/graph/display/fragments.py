@@ -1,7 +1,7 @@
 """Pieces of text with their binding strength, and the spelling of functions.
 
-Owns parentheses, signs and the symbols of functions. Imports NumPy's types only through the kinds. Invariant: a fragment
-put into a larger one by the functions of this module keeps its meaning.
+Owns parentheses, signs and the symbols of functions. Imports NumPy's types only through the kinds. Invariant:
+a fragment put into a larger one by the functions of this module keeps its meaning.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def number_text(value: Number) -> str:
 
 
 def closed(part: Fragment, level: int) -> str:
-    """The text, in parentheses unless it binds at least as strongly as `level`; a truth value in Iverson brackets."""
+    """The text, in parentheses unless it binds as strongly as `level`; a truth value in Iverson brackets."""
     if part.level <= RELATION:
         return f"[{part.text}]"
     return part.text if part.level >= level else f"({part.text})"
@@ -89,7 +89,7 @@ def join_factors(coefficient: Number, sigma: str, factors: Sequence[str], left_o
 
 def function_text(function: str, parts: Sequence[Fragment], params: Params) -> Fragment:
     """A function of the given arguments in its usual spelling."""
-    if function in _RELATIONS and len(parts) == 2:  # noqa: PLR2004 (a relation is binary)
+    if function in _RELATIONS and len(parts) == 2:
         return Fragment(f" {_RELATIONS[function]} ".join(closed(part, SUM) for part in parts), RELATION)
     if function in _JUNCTIONS:
         return Fragment(f" {_JUNCTIONS[function]} ".join(_clause(part) for part in parts), LOGIC)

@@ -1,7 +1,7 @@
 """Index notation: every tensor with its indices, repeated indices summed.
 
-Owns :func:`index_notation`. Imports the kinds, notation and its siblings. Invariant: iterative; each line holds at most
-`_LONGEST` tensors and there are at most `_MOST_LINES` lines.
+Owns :func:`index_notation`. Imports the kinds, notation and its siblings. Invariant: iterative; each line
+holds at most `_LONGEST` tensors and there are at most `_MOST_LINES` lines.
 """
 
 from __future__ import annotations
@@ -46,16 +46,17 @@ _MOST_LINES = 40
 _MOST_NODES = 400
 _FEWEST_NODES = 8
 _SMALLEST_SHARED = 3
+_NOT_WRITTEN = Fragment("", ATOM)
 
 
 def index_notation(roots: Node | Sequence[Node], names: Mapping[Node, str] | None = None) -> str:
     """The expressions in Einstein notation.
 
-    The axes of a result are called i, j, k, ... in order, as many as it has; any other letter that stands in a product
-    twice or more is summed, and a sum over a letter that stands there once is written Σ. ``[...]`` around a condition is
-    1 where it holds and 0 elsewhere; δ is the unit tensor, 1 the tensor of ones. A subexpression that is used more than
-    once, or that would make a line too long, is given a line and a name of its own. Of a large graph the lines next to
-    the results are shown.
+    The axes of a result are called i, j, k, ... in order, as many as it has; any other letter that stands in
+    a product twice or more is summed, and a sum over a letter that stands there once is written Σ. ``[...]``
+    around a condition is 1 where it holds and 0 elsewhere; δ is the unit tensor, 1 the tensor of ones. A
+    subexpression that is used more than once, or that would make a line too long, is given a line and a name
+    of its own. Of a large graph the lines next to the results are shown.
     """
     given = [roots] if isinstance(roots, Node) else list(roots)
     window = look(given, _MOST_NODES)
@@ -98,7 +99,7 @@ def _lines(roots: Sequence[Node], window: Window, given: Mapping[Node, str] | No
 
 
 def _choose_lines(window: Window, names: Mapping[Node, str]) -> list[Node]:
-    """The nodes that get a line: shared ones, operands of general functions, and whatever keeps the others short."""
+    """The nodes that get a line: shared ones, operands of general functions, and what keeps others short."""
     weight: dict[Node, int] = dict.fromkeys(window.hidden, 1)
     chosen: dict[Node, None] = {}
     for node in window.order:
@@ -128,7 +129,8 @@ class _Place:
     unseen_allowed: frozenset[int] = frozenset()
     labels: Labels = ()
     parts: list[_Place] = field(default_factory=list)
-    fragment: Fragment = Fragment("", ATOM)
+    fragment: Fragment = _NOT_WRITTEN
+    is_named: bool = False
 
 
 def _line(root: Node, names: Mapping[Node, str]) -> str:
@@ -140,15 +142,16 @@ def _line(root: Node, names: Mapping[Node, str]) -> str:
     while stack:
         place = stack.pop()
         places.append(place)
-        if place is first and not isinstance(root, Leaf) or place.node not in names:
+        place.is_named = place.node in names and (place is not first or isinstance(root, Leaf))
+        if not place.is_named:
             letters = _open(place, letters)
             stack.extend(reversed(place.parts))
     alphabet = index_names(letters)
     for place in reversed(places):
-        if place.parts or place is first and not isinstance(root, Leaf) or place.node not in names:
-            place.fragment = _written(place, alphabet, names)
-        else:
+        if place.is_named:
             place.fragment = _named(names[place.node], place.letters, alphabet)
+        else:
+            place.fragment = _written(place, alphabet, names)
     return first.fragment.text
 
 

@@ -1,8 +1,8 @@
 """Matrix notation, for the expressions that have one.
 
-Owns :func:`matrix_notation`. Imports the kinds and its siblings. Invariant: iterative; where index notation says more
-than matrix algebra can, the answer is None and never an approximation. A ``⊗`` joins factors that share no index; which
-axes of the result belong to which factor is told by index notation only.
+Owns :func:`matrix_notation`. Imports the kinds and its siblings. Invariant: iterative; where index notation
+says more than matrix algebra can, the answer is None and never an approximation. A ``⊗`` joins factors that
+share no index; which axes of the result belong to which factor is told by index notation only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CALLED = ("power", "power_xy", "square", "reciprocal")
 
 
 class _Reading:
-    """What a node reads as: its text, whether it equals its transpose, and which axes belong to which factor of a ⊗."""
+    """What a node reads as: its text, whether it is symmetric, and the axes of each factor of a ⊗."""
 
     __slots__ = ("axes", "constant", "fragment", "symmetric")
 
@@ -54,8 +54,8 @@ class _Reading:
 def matrix_notation(node: Node, names: Mapping[Node, str] | None = None) -> str | None:
     """The expression in the notation of matrix algebra, or None where it cannot be read that way.
 
-    Vectors are columns, ``⊙`` is the entrywise product, ``1`` a vector of ones, ``I`` the unit matrix, ``⊗`` a product
-    of factors that share no index and δ the unit tensor there; functions apply entry by entry.
+    Vectors are columns, ``⊙`` is the entrywise product, ``1`` a vector of ones, ``I`` the unit matrix, ``⊗``
+    a product of factors that share no index and δ the unit tensor there; functions apply entry by entry.
     """
     window = look([node], _MOST_NODES)
     if window.hidden:
@@ -72,40 +72,38 @@ def matrix_notation(node: Node, names: Mapping[Node, str] | None = None) -> str 
 def _read(node: Node, names: Mapping[Node, str], readings: Mapping[Node, _Reading | None]) -> _Reading | None:
     rank = len(node.shape)
     if node in names:
-        symmetric = isinstance(node, Leaf) and (
-            "symmetric" in node.facts or "positive definite" in node.facts
-        )
+        symmetric = isinstance(node, Leaf) and bool({"symmetric", "positive definite"} & set(node.facts))
         level = SUM if names[node].startswith("-") else ATOM
         return _Reading(Fragment(names[node], level), symmetric) if rank <= _MATRIX_RANK else None
     if len(node.operands) > WIDEST:
         return None
-    parts: list[_Reading] = []
-    for operand in node.operands:
-        part = readings[operand]
-        if part is not None:
-            parts.append(part)
-        elif not isinstance(operand, (Ones, Unit)):
-            return None
+    if isinstance(node, Einsum):
+        return _product(node, readings)
+    parts = [part for part in (readings[operand] for operand in node.operands) if part is not None]
+    if len(parts) < len(node.operands):
+        return None
+    if isinstance(node, Add):
+        return _sum(parts)
+    return _small(node, parts) if rank <= _MATRIX_RANK else None
+
+
+def _small(node: Node, parts: Sequence[_Reading]) -> _Reading | None:
+    """A scalar, vector or matrix that is no product or sum."""
     match node:
-        case Unit() if rank == _MATRIX_RANK:
+        case Unit():
             return _Reading(Fragment("I", ATOM), symmetric=True)
-        case Ones() | Zero() if rank <= _MATRIX_RANK:
-            return _Reading(
-                Fragment("1" if isinstance(node, Ones) else "0", ATOM), symmetric=True, constant=True
-            )
-        case Add():
-            return _sum(node, parts)
-        case Elementwise() if rank <= _MATRIX_RANK:
+        case Ones() | Zero():
+            text = "1" if isinstance(node, Ones) else "0"
+            return _Reading(Fragment(text, ATOM), symmetric=True, constant=True)
+        case Elementwise():
             return _function(node, parts)
-        case General() if rank <= _MATRIX_RANK:
+        case General():
             return _general(node, parts)
-        case Einsum():
-            return _product(node, readings)
     return None
 
 
-def _sum(node: Add, parts: Sequence[_Reading]) -> _Reading | None:
-    if len(parts) != len(node.operands) or len({part.axes for part in parts}) != 1:
+def _sum(parts: Sequence[_Reading]) -> _Reading | None:
+    if len({part.axes for part in parts}) != 1:
         return None
     fragment = join_terms([part.fragment for part in parts])
     return _Reading(fragment, all(part.symmetric for part in parts), parts[0].axes)

@@ -1,7 +1,7 @@
 """Names for the leaves, for the intermediate results that get a line of their own, and for what is left out.
 
-Owns the choice of names. Imports the kinds. Invariant: different nodes of one text have different names, given in order
-of visit.
+Owns the choice of names. Imports the kinds. Invariant: different nodes of one text have different names,
+given in order of visit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from einsumad.graph.nodes import Leaf, Node
 
 
 def name_leaves(order: Iterable[Node], given: Mapping[Node, str] | None) -> dict[Node, str]:
-    """A name for each leaf: the given one, its own, its value where it is a number, or x0, x1, ... by order of visit."""
+    """A name for each leaf: the given one, its own, a number's value, or x0, x1, ... by order of visit."""
     names: dict[Node, str] = dict(given or {})
     taken = set(names.values())
     nameless = 0

@@ -1,7 +1,8 @@
 """Which part of a graph is shown.
 
-Owns the bounds on what is looked at. Imports the kinds and traversal. Invariant: however large the graph, a window holds
-at most `most` nodes and their leaves, those next to the roots first, and no node shows more than `WIDEST` operands.
+Owns the bounds on what is looked at. Imports the kinds and traversal. Invariant: however large the graph, a
+window holds at most `most` nodes and their leaves, those next to the roots first, and no node shows more than
+`WIDEST` operands.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ WIDEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The visible nodes (operands before users), what they use that is not visible, and how often each is used."""
+    """The visible nodes (operands first), what they use that is not visible, and how often each is used."""
 
     order: tuple[Node, ...]
     hidden: tuple[Node, ...]
