@@ -3,6 +3,7 @@
 Imports the layers below it. The names of this package are what the front end uses.
 """
 
+from einsumad.execution.compiled import CompiledPlan, compile_plan
 from einsumad.execution.reference import evaluate
 
-__all__ = ["evaluate"]
+__all__ = ["CompiledPlan", "compile_plan", "evaluate"]

@@ -1,0 +1,79 @@
+"""Compiled plans: the generated source as a function of arrays.
+
+Owns compilation and the check of inputs. Imports lowering and the plan. Invariant: returned arrays are new, writable and
+share no memory; inputs are never written; calls from several threads do not meet.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from einsumad.errors import ShapeError
+from einsumad.execution.lowering import kernel_name, lower
+from einsumad.functions import general_function
+from einsumad.planning.kernels import Call
+from einsumad.planning.plan import Plan
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledPlan:
+    """A plan as a function. `source` is the Python text of it, `function` takes exact arrays without any check."""
+
+    plan: Plan
+    source: str
+    function: Callable[..., tuple[Any, ...]]
+    expected: tuple[tuple[tuple[int, ...], np.dtype], ...] = field(repr=False)
+
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """The outputs of the plan for the values of its inputs, in their order.
+
+        Arrays of another dtype are converted if no kind of number is lost; shapes have to fit. Floating-point
+        warnings are silent: infinities and NaN are in the result.
+        """
+        expected = self.expected
+        if len(arrays) != len(expected):
+            raise ShapeError(f"the plan has {len(expected)} inputs, got {len(arrays)}")
+        given = [
+            value
+            if shape and type(value) is np.ndarray and value.shape == shape and value.dtype == dtype
+            else _converted(value, shape, dtype)
+            for value, (shape, dtype) in zip(arrays, expected, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            return self.function(*given)
+
+
+def compile_plan(plan: Plan) -> CompiledPlan:
+    """The plan as a function."""
+    source = lower(plan)
+    scope: dict[str, Any] = {"np": np}
+    if "special." in source:  # SciPy is loaded by the plans that need it only
+        scope["special"] = importlib.import_module("scipy.special")
+    for step in plan.steps:
+        if isinstance(step.kernel, Call):
+            scope[kernel_name(step.kernel)] = general_function(step.kernel.function).kernel
+    # the source is generated from the plan; names and text of the user never enter it
+    exec(compile(source, "<einsumad plan>", "exec"), scope)  # noqa: S102
+    return CompiledPlan(plan, source, scope["plan"], tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs]))
+
+
+def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """The value as an exact array, or as a NumPy scalar where the shape is empty."""
+    if not shape and type(value) is float and dtype.kind == "f":
+        return dtype.type(value)
+    array = np.asarray(value)
+    if array.shape != shape:
+        raise ShapeError(f"an input of shape {shape} was given a value of shape {array.shape}")
+    if not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise ShapeError(f"an input of dtype {dtype} was given a value of dtype {array.dtype}: convert it first")
+    array = array.astype(dtype, copy=False)
+    return array if shape else array[()]
+
+

@@ -1,0 +1,222 @@
+"""Entrywise steps: products with masks, sums, choices and catalogue functions.
+
+Owns broadcasting arithmetic. Imports operands and source text. Invariant: a step writes only memory that it allocated or
+that the plan lets it take over; small operands meet each other before they meet large ones; masks select last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from einsumad.execution.lowering.operands import Registers, Term, aligned, plain, stored_shape
+from einsumad.execution.source import dtype_text, number_text, register_name, typed, typed_number
+from einsumad.functions import elementwise_function, source_of
+from einsumad.graph import BOOL, Number, Shape
+from einsumad.planning.kernels import Apply, Choose, Group, Sum
+from einsumad.planning.steps import Constant, Operand, Step
+
+
+def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
+    """The statements of an entrywise product."""
+    ndim = len(step.shape)
+    terms = [aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)]
+    masks = [terms[k].text for k in kernel.masks]
+    factors = [k for k in range(len(terms)) if k not in kernel.masks and k not in kernel.divisors]
+    name = register_name(step.register)
+    if step.dtype == BOOL:
+        return [f"{name} = {' & '.join([term.text for term in terms])}"]
+    if not factors and not kernel.divisors:
+        return [f"{name} = ({' & '.join(masks)}).astype({dtype_text(step.dtype)})"]
+    if step.takes is not None:
+        return _product_in_place(step, kernel, terms, factors)
+    if len(factors) + len(kernel.divisors) == 1 and factors:
+        lines, value = [], _typed_if_number(step, factors[0], terms[factors[0]].text)
+    else:
+        shape = np.broadcast_shapes(*[terms[k].shape for k in (*factors, *kernel.divisors)])
+        lines = _product(name, shape, [terms[k] for k in factors], [terms[k] for k in kernel.divisors])
+        if all(isinstance(step.operands[k], Constant) for k in (*factors, *kernel.divisors)):
+            lines.append(f"{name} = {typed(name, step.dtype)}")
+        value = name
+    if masks:
+        lines.append(f"{name} = np.where({' & '.join(masks)}, {value}, {number_text(0, step.dtype)})")
+    return lines
+
+
+def _typed_if_number(step: Step, position: int, text: str) -> str:
+    operand = step.operands[position]
+    return typed_number(operand.value, step.dtype) if isinstance(operand, Constant) else text
+
+
+def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequence[Term]) -> list[str]:
+    """Factors, smallest first, then divisors; once the result has its full shape the rest is done in place."""
+    ordered = sorted(factors, key=lambda term: prod(term.shape))
+    rest = [("*", term) for term in ordered[1:]] + [("/", term) for term in divisors]
+    first = ordered[0] if ordered else Term("1.0", ())
+    text, kept = first.text, first.shape
+    lines: list[str] = []
+    for sign, term in rest:
+        kept = np.broadcast_shapes(kept, term.shape)
+        if lines and shape:
+            lines.append(f"{name} {sign}= {term.text}")
+        elif kept == shape and shape:
+            lines.append(f"{name} = {text} {sign} {term.text}")
+        else:
+            text = f"({text} {sign} {term.text})" if shape else f"{text} {sign} {term.text}"
+    return lines or [f"{name} = {text}"]
+
+
+def _product_in_place(step: Step, kernel: Group, terms: Sequence[Term], factors: Sequence[int]) -> list[str]:
+    """The product in the memory of the operand that is taken over."""
+    taken = next(k for k, operand in enumerate(step.operands) if operand == step.takes)
+    name = register_name(step.register)
+    target = register_name(step.operands[taken]) if isinstance(step.operands[taken], int) else name
+    others = sorted([terms[k] for k in factors if k != taken], key=lambda term: prod(term.shape))
+    divisors = [terms[k] for k in kernel.divisors if k != taken]
+    small = [term for term in others if term.shape != step.stored]
+    large = [term for term in others if term.shape == step.stored]
+    partial = " * ".join([term.text for term in small])
+    lines = [f"{name} = {target}"]
+    if taken in kernel.divisors:
+        numerator = " * ".join([term.text for term in others]) or "1.0"
+        lines.append(f"np.divide({numerator}, {name}, {name})")
+    else:
+        lines += [f"{name} *= {partial}"] if small else []
+        lines += [f"{name} *= {term.text}" for term in large]
+    return lines + [f"{name} /= {term.text}" for term in divisors]
+
+
+def lower_sum(step: Step, kernel: Sum, registers: Registers) -> list[str]:
+    """The statements of a sum: what broadcasts first, then terms of full shape, in place after the first."""
+    name = register_name(step.register)
+    terms = list(zip(kernel.coefficients, step.operands, strict=True))
+    if step.dtype == BOOL:
+        return [f"{name} = {' | '.join([plain(operand) for _, operand in terms])}"]
+    if all(isinstance(operand, Constant) for _, operand in terms) or not step.stored:
+        text = _small_sum(terms)
+        if not any(not isinstance(operand, Constant) for _, operand in terms):
+            text = typed(text, step.dtype)
+        return [f"{name} = {text}"]
+    small = [term for term in terms if stored_shape(term[1], registers) != step.stored]
+    large = [term for term in terms if stored_shape(term[1], registers) == step.stored]
+    large.sort(key=lambda term: (term[0] != 1, term[0] != -1))
+    if step.takes is not None:
+        return _sum_in_place(name, step, small, large)
+    return _sum(name, small, large)
+
+
+def _small_sum(terms: Sequence[tuple[Number, Operand]]) -> str:
+    """One expression."""
+    ordered = sorted(terms, key=lambda term: term[0] < 0)
+    text = ""
+    for coefficient, operand in ordered:
+        written = plain(operand)
+        if abs(coefficient) != 1:
+            written = f"{_magnitude(coefficient)} * {written}"
+        if text:
+            text += f" {'-' if coefficient < 0 else '+'} {written}"
+        else:
+            text = f"-{written}" if coefficient < 0 else written
+    return text if len(terms) > 1 or text.startswith("-") or "*" in text else f"{text} * 1"
+
+
+def _magnitude(coefficient: Number) -> str:
+    return repr(abs(coefficient))
+
+
+def _sum(name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> list[str]:
+    """A new array, then the rest in place."""
+    if not large:  # no term has the full shape: they broadcast against each other
+        return [f"{name} = {_small_sum(small)}"]
+    (coefficient, operand), rest = large[0], list(large[1:])
+    start = _scaled(coefficient, operand)
+    if small:
+        sign = "-" if coefficient < 0 else "+"
+        positive = all(c > 0 for c, _ in small)
+        if sign == "+" and not positive and len(small) == 1:
+            first = f"{start} - {_scaled(small[0][0], small[0][1])}"
+        else:
+            first = f"{_parenthesised(small)} {sign} {start}"
+    elif coefficient == 1 and rest and abs(rest[0][0]) == 1:
+        first = f"{start} {'-' if rest[0][0] < 0 else '+'} {plain(rest[0][1])}"
+        rest = rest[1:]
+    elif coefficient == 1:
+        first = f"{start}.copy()" if not rest else f"{start} {_signed(rest.pop(0))}"
+    else:
+        first = f"-{start}" if coefficient < 0 else start
+    return [f"{name} = {first}", *[_accumulated(name, term) for term in rest]]
+
+
+def _parenthesised(small: Sequence[tuple[Number, Operand]]) -> str:
+    text = _small_sum(small) if len(small) > 1 else _bare(small[0])
+    return f"({text})" if len(small) > 1 else text
+
+
+def _bare(term: tuple[Number, Operand]) -> str:
+    coefficient, operand = term
+    text = _scaled(coefficient, operand)
+    return f"-{text}" if coefficient < 0 else text
+
+
+def _scaled(coefficient: Number, operand: Operand) -> str:
+    """The operand times the coefficient without its sign."""
+    text = plain(operand)
+    if isinstance(operand, Constant) and operand.value < 0:
+        text = f"({text})"
+    return text if abs(coefficient) == 1 else f"{_magnitude(coefficient)} * {text}"
+
+
+def _signed(term: tuple[Number, Operand]) -> str:
+    return f"{'-' if term[0] < 0 else '+'} {_scaled(*term)}"
+
+
+def _accumulated(name: str, term: tuple[Number, Operand]) -> str:
+    return f"{name} {'-' if term[0] < 0 else '+'}= {_scaled(*term)}"
+
+
+def _sum_in_place(
+    name: str, step: Step, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]
+) -> list[str]:
+    """The sum in the memory of the term that is taken over."""
+    taken = next(term for term in large if term[1] == step.takes)
+    rest = [term for term in large if term is not taken]
+    lines = [f"{name} = {plain(taken[1])}"]
+    pending = [_parenthesised(small)] if small else []
+    if abs(taken[0]) != 1:
+        lines.append(f"{name} *= {repr(taken[0])}")
+    elif taken[0] == -1:
+        if pending:
+            lines.append(f"np.subtract({pending.pop()}, {name}, {name})")
+        elif rest and rest[0][0] == 1:
+            lines.append(f"np.subtract({plain(rest.pop(0)[1])}, {name}, {name})")
+        else:
+            lines.append(f"np.negative({name}, {name})")
+    lines += [f"{name} += {text}" for text in pending]
+    return lines + [_accumulated(name, term) for term in rest]
+
+
+def lower_choose(step: Step, kernel: Choose, registers: Registers) -> list[str]:
+    """The statement that picks from two operands by a mask."""
+    ndim = len(step.shape)
+    terms = [aligned(o, labels, ndim, registers).text for o, labels in zip(step.operands, kernel.inputs, strict=True)]
+    if all(isinstance(operand, Constant) for operand in step.operands[1:]):
+        terms[1:] = [_typed_if_number(step, k, terms[k]) for k in (1, 2)]
+    return [f"{register_name(step.register)} = np.where({', '.join(terms)})"]
+
+
+def lower_apply(step: Step, kernel: Apply, registers: Registers) -> list[str]:
+    """The statement of a catalogue function."""
+    row = elementwise_function(kernel.function)
+    known = {registers.dtypes[operand] for operand in step.operands if isinstance(operand, int)}
+    texts: list[str] = []
+    for operand in step.operands:
+        if isinstance(operand, Constant) and operand.dtype not in known:
+            texts.append(typed_number(operand.value, operand.dtype))
+        elif isinstance(operand, Constant) and operand.value < 0:
+            texts.append(f"({plain(operand)})")
+        else:
+            texts.append(plain(operand))
+    out = register_name(step.takes) if step.takes is not None else None
+    return [f"{register_name(step.register)} = {source_of(row, tuple(texts), kernel.params, out)}"]

@@ -1,0 +1,108 @@
+"""Layouts and embeddings: diagonals, permutations, sums over axes, casts, factors, deltas.
+
+Owns steps with one operand that is rearranged. Imports operands and source text. Invariant: a step without a sum, a cast
+or a factor is a view; `np.einsum` is used for views of diagonals only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from einsumad.execution.lowering.operands import (
+    Registers,
+    aligned,
+    lined_up,
+    permuted,
+    register_of,
+    whole,
+)
+from einsumad.execution.source import dtype_text, number_text, register_name, shape_text
+from einsumad.graph import BOOL, Labels
+from einsumad.notation import to_einsum
+from einsumad.planning.kernels import Embed, Fill, Layout
+from einsumad.planning.steps import Step
+
+
+def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
+    """The statements of a layout."""
+    register = register_of(step, 0)
+    dtype = registers.dtypes[register]
+    name = register_name(step.register)
+    if step.takes is not None:
+        return [_scaled_in_place(name, register_name(step.takes), kernel, step.dtype)]
+    labels = kernel.labels
+    text = whole(register, registers)
+    if len(set(labels)) < len(labels):
+        text, labels = _diagonal(text, labels), tuple(dict.fromkeys(labels))
+    ndim = len(step.shape)
+    axes = [axis for axis, label in enumerate(labels) if label >= ndim]
+    if axes:
+        text, dtype = _reduced(text, axes, len(labels), dtype, step.dtype)
+        labels = tuple([label for label in labels if label < ndim])
+    text = permuted(text, [labels.index(axis) for axis in range(ndim)])
+    if kernel.coefficient == -1 and dtype == step.dtype:
+        text = f"-{text}"
+    elif kernel.coefficient != 1:
+        text = f"{text} * {number_text(kernel.coefficient, np.result_type(dtype, step.dtype))}"
+    if dtype != step.dtype:
+        text = f"({text})" if kernel.coefficient != 1 else text
+        text = f"{text}.astype({dtype_text(step.dtype)})"
+    return [f"{name} = {text}"]
+
+
+def _scaled_in_place(name: str, taken: str, kernel: Layout, dtype: np.dtype) -> str:
+    if kernel.coefficient == -1:
+        return f"{name} = np.negative({taken}, {taken})"
+    return f"{name} = np.multiply({taken}, {number_text(kernel.coefficient, dtype)}, {taken})"
+
+
+def _diagonal(text: str, labels: Labels) -> str:
+    if len(labels) == 2:
+        return f"{text}.diagonal()"
+    return f'np.einsum("{to_einsum([labels], tuple(dict.fromkeys(labels)))}", {text})'
+
+
+def _reduced(
+    text: str, axes: list[int], count: int, dtype: np.dtype, target: np.dtype
+) -> tuple[str, np.dtype]:
+    """The sum over the axes and its dtype: truth values are counted, the wider of two dtypes is summed in."""
+    work = np.dtype(np.int64) if dtype == BOOL else np.result_type(dtype, target)
+    arguments = [text]
+    if len(axes) == count:
+        arguments += ["axis=None"] if count > 1 else []
+    else:
+        arguments.append(f"axis={axes[0] if len(axes) == 1 else tuple(axes)}")
+    if work != dtype or work.kind in "iu":
+        arguments.append(f"dtype={dtype_text(work)}")
+    return f"np.add.reduce({', '.join(arguments)})", work
+
+
+def lower_embed(step: Step, kernel: Embed, registers: Registers) -> list[str]:
+    """The statements of an embedding: a view with axes of size one, or zeros with a diagonal written."""
+    name = register_name(step.register)
+    ndim = len(step.shape)
+    if not kernel.deltas:
+        return [f"{name} = {aligned(step.operands[0], kernel.labels, ndim, registers).text}"]
+    if not kernel.labels and not step.operands and ndim == 2:
+        eye = f"np.eye({step.shape[0]}, dtype={dtype_text(step.dtype)})"
+        times = "" if kernel.coefficient == 1 else f" * {number_text(kernel.coefficient, step.dtype)}"
+        return [f"{name} = {eye}{times}"]
+    first = {label: delta[0] for delta in kernel.deltas for label in delta}
+    places = tuple([first.get(axis, axis) for axis in range(ndim)])
+    distinct = tuple(dict.fromkeys(places))
+    view = f'np.einsum("{to_einsum([places], distinct)}", {name})'
+    value = number_text(kernel.coefficient, step.dtype)
+    if step.operands:
+        register = register_of(step, 0)
+        ranks = tuple([distinct.index(first.get(label, label)) for label in kernel.labels])
+        value = lined_up(whole(register, registers), registers.shapes[register], ranks, len(distinct)).text
+    zeros = f"{name} = np.zeros({shape_text(step.shape)}, {dtype_text(step.dtype)})"
+    return [zeros, f"{view}[...] = {value}"]
+
+
+def lower_fill(step: Step, kernel: Fill) -> list[str]:
+    """The statement that fills a tensor with one number."""
+    name, shape, dtype = register_name(step.register), shape_text(step.shape), dtype_text(step.dtype)
+    if kernel.value == 0:
+        return [f"{name} = np.zeros({shape}, {dtype})"]
+    return [f"{name} = np.full({shape}, {number_text(kernel.value, step.dtype)}, {dtype})"]

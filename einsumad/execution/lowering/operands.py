@@ -1,0 +1,103 @@
+"""Operands as NumPy expressions: whole, or lined up with the axes of a result.
+
+Owns views. Imports the plan's records and source text. Invariant: no expression made here copies or computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.execution.source import number_text, register_name, shape_text
+from einsumad.graph import Labels, Shape
+from einsumad.planning.plan import Plan
+from einsumad.planning.steps import Constant, Operand, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Shapes and dtypes of all registers of a plan: the full shape, and the one that is stored."""
+
+    shapes: list[Shape]
+    stored: list[Shape]
+    dtypes: list[np.dtype]
+
+
+def registers_of(plan: Plan) -> Registers:
+    """The shapes and dtypes of a plan's registers."""
+    shapes = [leaf.shape for leaf in plan.inputs] + [step.shape for step in plan.steps]
+    stored = [leaf.shape for leaf in plan.inputs] + [step.stored for step in plan.steps]
+    dtypes = [leaf.dtype for leaf in plan.inputs] + [step.dtype for step in plan.steps]
+    return Registers(shapes, stored, dtypes)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An operand as an expression that broadcasts, with the shape it has."""
+
+    text: str
+    shape: Shape
+
+
+def register_of(step: Step, position: int) -> int:
+    """The register of an operand that cannot be a number."""
+    operand = step.operands[position]
+    if isinstance(operand, Constant):
+        raise InternalError(f"step {step.register} reads a number where it needs an array")
+    return operand
+
+
+def whole(register: int, registers: Registers) -> str:
+    """The register in its full shape."""
+    name = register_name(register)
+    if registers.stored[register] == registers.shapes[register]:
+        return name
+    return f"np.broadcast_to({name}, {shape_text(registers.shapes[register])})"
+
+
+def stored_shape(operand: Operand, registers: Registers) -> Shape:
+    """The shape that an operand is kept in; that of a number is empty."""
+    return () if isinstance(operand, Constant) else registers.stored[operand]
+
+
+def plain(operand: Operand) -> str:
+    """The register as it is kept, or the number."""
+    return number_text(operand.value, operand.dtype) if isinstance(operand, Constant) else register_name(operand)
+
+
+def aligned(operand: Operand, labels: Labels, ndim: int, registers: Registers) -> Term:
+    """The operand, whose axes have these labels, as it broadcasts against a result with axes 0, 1, ..., ndim - 1."""
+    if isinstance(operand, Constant):
+        return Term(plain(operand), ())
+    shape = registers.stored[operand]
+    held = labels[len(labels) - len(shape) :]
+    return lined_up(register_name(operand), shape, held, ndim)
+
+
+def lined_up(text: str, shape: Shape, labels: Labels, ndim: int) -> Term:
+    """The expression with its axes in the order of their labels, and axes of size one for those between."""
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    text = permuted(text, order)
+    first = min(labels, default=ndim)
+    if len(labels) == ndim - first:
+        return Term(text, tuple([shape[k] for k in order]))
+    sizes = {labels[k]: shape[k] for k in order}
+    slots = [":" if label in sizes else "None" for label in range(first, ndim)]
+    return Term(f"{text}[{', '.join(slots)}]", tuple([sizes.get(label, 1) for label in range(first, ndim)]))
+
+
+def permuted(text: str, order: Sequence[int]) -> str:
+    """The expression with its axes in another order."""
+    if list(order) == sorted(order):
+        return text
+    if list(order) == list(reversed(range(len(order)))):
+        return f"{text}.T"
+    return f"{text}.transpose({', '.join(map(str, order))})"
+
+
+def in_output_order(text: str, labels: Labels) -> str:
+    """An expression whose axes have these labels, 0, 1, ... in some order, in the order of the labels."""
+    return permuted(text, [labels.index(axis) for axis in range(len(labels))])

@@ -1,0 +1,195 @@
+"""Products as trees of primitive steps: which tensors meet first, and where numbers, masks and deltas go.
+
+Owns the decomposition of n-ary products. Imports the graph and the other files on products here. Invariant: the
+result is a graph of the same values whose products are all primitive (see :mod:`einsumad.planning.primitives`);
+equal sub-contractions are the same node.
+
+Tensor order: diagonals and sums within one factor come first, then factors of equal index sets merge entry by entry,
+then pairs are contracted in the order of a path search over what is left. Numbers multiply the smallest tensor on the
+way. Deltas and spread axes come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.graph import (
+    BOOL,
+    Add,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    add,
+    cast,
+    einsum,
+    ones,
+    rebuild,
+    topological,
+    unit,
+    zero,
+)
+from einsumad.planning.masks import apply_masks
+from einsumad.planning.order import Pair, contraction_pairs
+from einsumad.planning.primitives import Factor, group, kind_of, layout, number, scaled
+from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
+
+
+def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The roots with every product written in primitive steps."""
+    order = topological(roots)
+    summands = {operand for node in order if isinstance(node, Add) for operand in node.operands}
+    memo: dict[Node, Node] = {}
+    for node in order:
+        new = rebuild(node, [memo[operand] for operand in node.operands])
+        match new:
+            case Einsum():
+                memo[node] = _product(new, node in summands)
+            case Add():
+                memo[node] = _sum(new)
+            case _:
+                memo[node] = new
+    return tuple([memo[root] for root in roots])
+
+
+def _sum(node: Add) -> Node:
+    """A sum whose operands have its dtype; one of wider operands is cast at the end."""
+    if all(operand.dtype == node.dtype for operand in node.operands):
+        return node
+    work = np.result_type(node.dtype, *{operand.dtype for operand in node.operands})
+    operands: list[Node] = []
+    for operand in node.operands:
+        wide = cast(operand, work)
+        operands.append(_product(wide, False) if isinstance(wide, Einsum) else wide)
+    return cast(add(operands, work), node.dtype)
+
+
+def _product(node: Einsum, summand: bool) -> Node:
+    """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
+    if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
+        raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
+    if kind_of(node) is not None and not any(rearranges(operand) for operand in node.operands):
+        return node
+    resolved = resolve(node)
+    if resolved is None:
+        return zero(node.shape, node.dtype)
+    coefficient = resolved.coefficient
+    negative = summand and coefficient < 0 and (resolved.factors or resolved.masks)
+    core = _core(resolved, -coefficient if negative else coefficient)
+    result = _embedded(core, resolved, node.dtype)
+    return scaled(Factor(result, tuple(range(len(node.shape)))), -1).node if negative else result
+
+
+def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
+    """The product of the stored tensors, with the labels of the resolved output."""
+    sizes, output, work = resolved.sizes, resolved.output, resolved.work
+    masks = resolved.masks
+    if not resolved.factors and not masks:
+        return None
+    if work == BOOL:
+        return group(masks, [], output, BOOL)
+    factors = _summed_alone(resolved.factors, masks, output)
+    factors, late = apply_masks(factors, masks, output, sizes, work)
+    numbers = [f for f in factors if not f.labels]
+    tensors = _summed_alone([f for f in factors if f.labels], late, output)
+    tensors = _merged(tensors, late, output, work)
+    numbers += [f for f in tensors if not f.labels]
+    tensors = [f for f in tensors if f.labels]
+    value = _scalar(numbers, coefficient, work)
+    core = _contracted(tensors, value, output, sizes, work)
+    return group([core], late, output, work)
+
+
+def _summed_alone(factors: Sequence[Factor], others: Sequence[Factor], output: Labels) -> list[Factor]:
+    """The factors, each summed over the labels that neither another factor nor the output has."""
+    users: dict[int, int] = dict.fromkeys(output, 1)
+    for factor in [*factors, *others]:
+        for label in factor.labels:
+            users[label] = users.get(label, 0) + 1
+    return [layout(f, tuple([label for label in f.labels if users[label] > 1])) for f in factors]
+
+
+def _merged(
+    factors: Sequence[Factor], others: Sequence[Factor], output: Labels, work: np.dtype
+) -> list[Factor]:
+    """One factor for each set of labels; a pair of equal sets with a sum of its own is a contraction."""
+    sets: dict[frozenset[int], list[Factor]] = {}
+    for factor in factors:
+        sets.setdefault(frozenset(factor.labels), []).append(factor)
+    merged: list[Factor] = []
+    for labels, same in sets.items():
+        elsewhere = set(output).union(*[other for other in sets if other != labels], *[f.labels for f in others])
+        place = same[0].labels
+        kept = tuple([label for label in place if label in elsewhere])
+        if len(same) == 1 or kept == place:
+            merged.append(group(same, [], place, work))
+        else:
+            merged.append(_pair(group(same[:-1], [], place, work), same[-1], kept, work))
+    if len({frozenset(f.labels) for f in merged}) < len(merged):
+        return _merged(merged, others, output, work)  # a contraction made two sets equal: there are fewer now
+    return merged
+
+
+def _pair(left: Factor, right: Factor, output: Labels, work: np.dtype) -> Factor:
+    """Two factors multiplied and summed to the output labels."""
+    return Factor(einsum([left.node, right.node], [left.labels, right.labels], output, 1, work), output)
+
+
+def _scalar(numbers: Sequence[Factor], coefficient: Number, work: np.dtype) -> Number | Factor:
+    """The product of all numbers: a coefficient, or a factor without labels."""
+    if not numbers:
+        return coefficient
+    return scaled(group(numbers, [], (), work), coefficient)
+
+
+def _contracted(
+    tensors: list[Factor], value: Number | Factor, output: Labels, sizes: dict[int, int], work: np.dtype
+) -> Factor:
+    """The tensors contracted pair by pair, and the number on the smallest tensor on the way."""
+    if not tensors:
+        return value if isinstance(value, Factor) else number(value, work)
+    pairs = contraction_pairs([f.labels for f in tensors], output, sizes)
+    volumes = [size_of(f.labels, sizes) for f in tensors] + [size_of(pair.labels, sizes) for pair in pairs]
+    smallest = min(range(len(volumes)), key=lambda k: (volumes[k], -k))
+    parts: list[Factor] = []
+    for k in range(len(volumes)):
+        part = tensors[k] if k < len(tensors) else _joined(parts, pairs[k - len(tensors)], work)
+        parts.append(_times(part, value, work) if k == smallest else part)
+    return layout(parts[-1], output)
+
+
+def _joined(parts: Sequence[Factor], pair: Pair, work: np.dtype) -> Factor:
+    return _pair(parts[pair.left], parts[pair.right], pair.labels, work)
+
+
+def _times(factor: Factor, value: Number | Factor, work: np.dtype) -> Factor:
+    if isinstance(value, Factor):
+        return group([value, factor], [], factor.labels, work)
+    return scaled(factor, value)
+
+
+def _embedded(core: Factor | None, resolved: Resolved, dtype: np.dtype) -> Node:
+    """The core on the diagonals of its deltas, spread over the axes it lacks, in the dtype of the product."""
+    if core is not None:
+        core = layout(core, core.labels, 1, dtype)
+    places: dict[int, list[int]] = {}
+    for axis, label in enumerate(resolved.axes):
+        places.setdefault(label, []).append(axis)
+    held = () if core is None else core.labels
+    operands = [] if core is None else [core.node]
+    inputs = [] if core is None else [tuple([places[label][0] for label in held])]
+    spread = [axes[0] for label, axes in places.items() if len(axes) == 1 and label not in held]
+    if spread or (core is None and len(places) == len(resolved.axes)):
+        operands.append(ones([resolved.sizes[resolved.axes[axis]] for axis in spread], dtype))
+        inputs.append(tuple(spread))
+    for label, axes in places.items():
+        if len(axes) > 1:
+            operands.append(unit(resolved.sizes[label], len(axes), dtype))
+            inputs.append(tuple(axes))
+    coefficient = resolved.coefficient if core is None else 1
+    if core is not None and len(operands) == 1:
+        return core.node
+    return einsum(operands, inputs, range(len(resolved.axes)), coefficient, dtype)

@@ -1,0 +1,257 @@
+"""What a step computes: one frozen record for each kind of kernel, made from primitive nodes.
+
+Owns the kernels and their fusions. Imports the graph and the primitives. Invariant: a kernel with its operands is all
+that lowering, cost and printing need of a node.
+
+Labels are those of the node: 0, 1, ... for the axes of the result, larger ones are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeAlias
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.graph import (
+    BOOL,
+    Add,
+    Affine,
+    Einsum,
+    Elementwise,
+    General,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Params,
+    Selection,
+    Unit,
+)
+from einsumad.planning.primitives import constant_value, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """One number everywhere."""
+
+    value: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Axes permuted, diagonals taken, other labels summed, times a number."""
+
+    labels: Labels
+    coefficient: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """The operand with these labels (the number, where there is none) on diagonals of zeros, or spread."""
+
+    labels: Labels
+    deltas: tuple[Labels, ...]
+    coefficient: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The entrywise product of `inputs`, operands in `divisors` dividing, where all operands in `masks` hold."""
+
+    inputs: tuple[Labels, ...]
+    masks: tuple[int, ...]
+    divisors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Two operands multiplied and summed over labels that both have."""
+
+    left: Labels
+    right: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The operands times their coefficients, added up."""
+
+    coefficients: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The second operand where the first holds, else the third."""
+
+    inputs: tuple[Labels, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A catalogue function entry by entry."""
+
+    function: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A catalogue function of whole tensors."""
+
+    function: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class AffineMap:
+    """An affine 0/1 tensor written out."""
+
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneHot:
+    """One-hot rows written out."""
+
+
+Kernel: TypeAlias = (
+    Fill | Layout | Embed | Group | Contract | Sum | Choose | Apply | Call | AffineMap | OneHot
+)
+
+
+def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
+    """The kernel of a node whose products are primitive, and its operands."""
+    value = constant_value(node)
+    if value is not None:
+        return Fill(value), ()
+    match node:
+        case Einsum():
+            return _product_kernel(node)
+        case Add():
+            return Sum((1,) * len(node.operands)), node.operands
+        case Elementwise():
+            return Apply(node.function, node.params), node.operands
+        case General():
+            return Call(node.function, node.params), node.operands
+        case Unit():
+            return Embed((), (tuple(range(len(node.shape))),), 1), ()
+        case Affine():
+            return AffineMap(node.strides, node.offset), ()
+        case Selection():
+            return OneHot(), node.operands
+    raise InternalError(f"a {type(node).__name__} has no kernel")
+
+
+def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
+    match kind_of(node):
+        case "layout":
+            return Layout(node.inputs[0], node.coefficient), node.operands
+        case "dense":
+            return kernel_of(node.operands[0])
+        case "contract":
+            return Contract(*node.inputs), node.operands
+        case "embed":
+            return _embed_kernel(node)
+        case "group":
+            masks = tuple([k for k, o in enumerate(node.operands) if o.dtype == BOOL and node.dtype != BOOL])
+            return Group(node.inputs, masks, ()), node.operands
+    raise InternalError("a product is not primitive: binarise the graph first")
+
+
+def _embed_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
+    labels: Labels = ()
+    core: tuple[Node, ...] = ()
+    deltas: list[Labels] = []
+    for operand, places in zip(node.operands, node.inputs, strict=True):
+        if isinstance(operand, Unit):
+            deltas.append(places)
+        elif not isinstance(operand, Ones):
+            labels, core = places, (operand,)
+    return Embed(labels, tuple(deltas), node.coefficient), core
+
+
+def fused_kernel(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
+    """The kernel of a node together with those of operands that it can take in, given how many users a node has.
+
+    Sums take in factors and become choices between complementary masks; groups take in reciprocals as divisions.
+    """
+    kernel, operands = kernel_of(node)
+    match kernel:
+        case Sum():
+            return _choice(node, operands, users) or _weighted(operands, users)
+        case Group() if node.dtype.kind == "f":
+            return _divided(kernel, node, operands, users)
+    return kernel, operands
+
+
+def _weighted(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
+    coefficients: list[Number] = []
+    terms: list[Node] = []
+    for operand in operands:
+        coefficient: Number = 1
+        if isinstance(operand, Einsum) and _only_scales(operand):
+            free = operand.coefficient == -1 or (users(operand) == 1 and isfinite(operand.coefficient))
+            if free:
+                coefficient, operand = operand.coefficient, operand.operands[0]  # noqa: PLW2901 - looked through
+        coefficients.append(coefficient)
+        terms.append(operand)
+    return Sum(tuple(coefficients)), tuple(terms)
+
+
+def _only_scales(node: Einsum) -> bool:
+    if len(node.operands) != 1 or constant_value(node) is not None:
+        return False
+    identity = node.inputs[0] == tuple(range(len(node.shape)))
+    return identity and node.operands[0].dtype == node.dtype != BOOL
+
+
+def _divided(
+    kernel: Group, node: Node, operands: tuple[Node, ...], users: Callable[[Node], int]
+) -> tuple[Kernel, tuple[Node, ...]]:
+    """The group with reciprocals of no other user as divisors: a * (1/b) = a / b."""
+    divisors = tuple(
+        [
+            k
+            for k, operand in enumerate(operands)
+            if isinstance(operand, Elementwise)
+            and operand.function == "reciprocal"
+            and operand.operands[0].dtype == node.dtype
+            and users(operand) == 1
+        ]
+    )
+    if not divisors:
+        return kernel, operands
+    inner = tuple([o.operands[0] if k in set(divisors) else o for k, o in enumerate(operands)])
+    return Group(kernel.inputs, kernel.masks, divisors), inner
+
+
+def _choice(
+    node: Node, operands: tuple[Node, ...], users: Callable[[Node], int]
+) -> tuple[Kernel, tuple[Node, ...]] | None:
+    """m a + (not m) b = a where m, else b."""
+    if len(operands) != 2 or any(users(operand) != 1 for operand in operands):
+        return None
+    first, second = (_masked(operand, node.dtype) for operand in operands)
+    if first is None or second is None:
+        return None
+    for yes, no in ((first, second), (second, first)):
+        negation = no[0]
+        complementary = isinstance(negation, Elementwise) and negation.function == "logical_not"
+        if complementary and negation.operands[0] is yes[0] and no[1] == yes[1]:
+            return Choose((yes[1], yes[3], no[3])), (yes[0], yes[2], no[2])
+    return None
+
+
+def _masked(node: Node, dtype: np.dtype) -> tuple[Node, Labels, Node, Labels] | None:
+    """The mask and the factor, with their labels, of a group of one of each."""
+    if not isinstance(node, Einsum) or kind_of(node) != "group" or len(node.operands) != 2:
+        return None
+    masks = [k for k, operand in enumerate(node.operands) if operand.dtype == BOOL]
+    if len(masks) != 1 or node.dtype != dtype:
+        return None
+    mask, other = masks[0], 1 - masks[0]
+    return node.operands[mask], node.inputs[mask], node.operands[other], node.inputs[other]

@@ -1,0 +1,91 @@
+"""Masks of a product: they select, and are never multiplied into anything that is summed or stored.
+
+Owns the order in which masks meet factors. Imports the primitives. Invariant: where a mask is false no factor whose
+labels contain the mask's, or are contained in them, contributes; a mask over output labels holds for all factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from einsumad.graph import BOOL, Labels
+from einsumad.planning.primitives import Factor, group
+from einsumad.planning.resolve import size_of
+
+
+def apply_masks(
+    factors: Sequence[Factor], masks: Sequence[Factor], output: Labels, sizes: dict[int, int], dtype: np.dtype
+) -> tuple[list[Factor], list[Factor]]:
+    """The factors after selection, and the masks that are left for the result."""
+    early: list[Factor] = []
+    late: list[Factor] = []
+    for mask in joined(masks):
+        (late if _belongs_last(mask, factors, output, sizes) else early).append(mask)
+    early.sort(key=lambda mask: -len(mask.labels))  # stable: equal sizes keep the canonical order
+    parts = [_Part(factor, frozenset()) for factor in factors]
+    for mask in early:
+        parts = _collected(mask, early, parts, dtype)
+    selected: list[Factor] = []
+    for factor, held in parts:
+        missing = [m for m in early if set(m.labels) <= set(factor.labels) and m.labels not in held]
+        selected.append(group([factor], missing, factor.labels, dtype))
+    for mask in early:
+        if set(mask.labels) <= set(output) and not all(set(mask.labels) <= set(f.labels) for f in selected):
+            late.append(mask)
+    return selected, late
+
+
+class _Part(NamedTuple):
+    """A factor and the labels of the masks that were applied to it."""
+
+    factor: Factor
+    held: frozenset[Labels]
+
+
+def joined(masks: Sequence[Factor]) -> list[Factor]:
+    """One mask for each set of labels: those over equal sets hold together."""
+    sets: dict[frozenset[int], list[Factor]] = {}
+    for mask in masks:
+        sets.setdefault(frozenset(mask.labels), []).append(mask)
+    return [group(_distinct(same), [], same[0].labels, BOOL) for same in sets.values()]
+
+
+def _distinct(factors: Sequence[Factor]) -> list[Factor]:
+    return list(dict.fromkeys(factors))
+
+
+def _belongs_last(mask: Factor, factors: Sequence[Factor], output: Labels, sizes: dict[int, int]) -> bool:
+    """Whether one selection of the result is right where selections of the factors are not, or costs less."""
+    labels = set(mask.labels)
+    if not labels <= set(output):
+        return False
+    if not all(labels <= set(f.labels) or labels >= set(f.labels) for f in factors):
+        return True
+    larger = sum(size_of(f.labels, sizes) for f in factors if labels < set(f.labels))
+    return larger > size_of(output, sizes)
+
+
+def _collected(mask: Factor, masks: Sequence[Factor], parts: list[_Part], dtype: np.dtype) -> list[_Part]:
+    """Multiply the factors within the mask's labels and select there; a larger factor may carry mask and numbers."""
+    labels = set(mask.labels)
+    inside = [part for part in parts if set(part.factor.labels) <= labels and mask.labels not in part.held]
+    larger = [part for part in parts if labels < set(part.factor.labels)]
+    if not inside and (larger or any(mask.labels in part.held for part in parts)):
+        return parts
+    place = mask.labels
+    if larger and all(not part.factor.labels for part in inside):
+        carrier = min(larger, key=lambda part: len(part.factor.labels))
+        inside.append(carrier)
+        place = carrier.factor.labels
+    used = {id(part) for part in inside}  # the same factor may occur twice
+    for part in inside:
+        if set(part.factor.labels) == set(place):
+            place = part.factor.labels
+            break
+    held = [m for m in masks if set(m.labels) <= set(place)]
+    result = group([part.factor for part in inside], held, place, dtype)
+    rest = [part for part in parts if id(part) not in used]
+    return [*rest, _Part(result, frozenset([m.labels for m in held]))]

@@ -1,0 +1,181 @@
+"""The life of tensors: which step is the last to read one, whose memory a step may take over, and the peak.
+
+Owns liveness and the memory limit. Imports the plan's records. Invariant: memory is taken over only when nothing else
+reads it, now or later, and it belongs to the plan; inputs are never written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from einsumad.functions import elementwise_function
+from einsumad.graph import Shape
+from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Sum
+
+_FALLBACK = 16 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept."""
+
+    register: int
+    kernel: Kernel
+    operands: tuple[int, ...]
+    shape: Shape
+    stored: Shape
+    dtype: np.dtype
+    operand_dtypes: tuple[np.dtype, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """For each step the register it takes the memory of and the registers that die; for each output whether it is
+    copied; and the peak in bytes, with the step at which it occurs.
+    """
+
+    taken: list[int | None]
+    freed: list[tuple[int, ...]]
+    copied: tuple[bool, ...]
+    peak: int
+    peak_step: int
+
+
+@lru_cache(maxsize=1)
+def physical_memory() -> int:
+    """The bytes of memory of this machine, the default limit."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _FALLBACK
+
+
+def is_view(kernel: Kernel, operand_dtypes: Sequence[np.dtype], ndim: int, dtype: np.dtype) -> bool:
+    """Whether the step's value shares the memory of its operand."""
+    match kernel:
+        case Layout():
+            plain = kernel.coefficient == 1 and operand_dtypes[0] == dtype
+            return plain and all(label < ndim for label in kernel.labels)
+        case Embed():
+            return not kernel.deltas and bool(operand_dtypes)
+    return False
+
+
+def assign_memory(inputs: int, drafts: Sequence[Draft], outputs: Sequence[int]) -> Memory:
+    """Who takes whose memory, by one pass over the steps."""
+    state = _State(inputs, drafts, outputs)
+    taken: list[int | None] = []
+    freed: list[tuple[int, ...]] = []
+    for draft in drafts:
+        state.read(draft)
+        taken.append(state.enter(draft))
+        freed.append(state.bury(draft))
+    return Memory(taken, freed, state.copies(outputs), state.peak, state.peak_step)
+
+
+class _State:
+    """Buffers alive while the steps are run through. A buffer is named by the register that allocated it."""
+
+    def __init__(self, inputs: int, drafts: Sequence[Draft], outputs: Sequence[int]) -> None:
+        self.inputs = inputs
+        self.drafts = drafts
+        self.readers = [0] * (inputs + len(drafts))
+        for draft in drafts:
+            for register in draft.operands:
+                self.readers[register] += 1
+        for register in outputs:
+            self.readers[register] += 1  # never read by a step, so never dead
+        self.buffer = list(range(inputs + len(drafts)))
+        self.view = [False] * (inputs + len(drafts))
+        self.holders = [1] * (inputs + len(drafts))
+        self.bytes: dict[int, int] = {}
+        self.live = self.peak = self.peak_step = 0
+
+    def read(self, draft: Draft) -> None:
+        for register in draft.operands:
+            self.readers[register] -= 1
+
+    def enter(self, draft: Draft) -> int | None:
+        """Give the step's value a buffer: that of its operand for a view, a dying one, or a new one."""
+        register = draft.register
+        if is_view(draft.kernel, draft.operand_dtypes, len(draft.shape), draft.dtype):
+            self.view[register] = True
+            self.buffer[register] = self.buffer[draft.operands[0]]
+            self.holders[self.buffer[register]] += 1
+            return None
+        taken = self._takes(draft)
+        if taken is not None:
+            self.buffer[register] = self.buffer[taken]
+            self.holders[self.buffer[register]] += 1
+            return taken
+        size = prod(draft.stored) * draft.dtype.itemsize
+        self.bytes[register] = size
+        self.live += size
+        if self.live > self.peak:
+            self.peak, self.peak_step = self.live, register - self.inputs
+        return None
+
+    def _takes(self, draft: Draft) -> int | None:
+        if not _writes_in_place(draft.kernel) or not draft.stored:
+            return None
+        buffers = [self.buffer[register] for register in draft.operands]
+        for register, buffer in zip(draft.operands, buffers, strict=True):
+            if register < self.inputs or self.view[register] or self.readers[register] or buffer < self.inputs:
+                continue
+            other = self.drafts[register - self.inputs]
+            alone = self.holders[buffer] == 1 and buffers.count(buffer) == 1
+            if alone and other.stored == draft.stored and other.dtype == draft.dtype:
+                return register
+        return None
+
+    def bury(self, draft: Draft) -> tuple[int, ...]:
+        """The registers that the step read last."""
+        dead = [r for r in dict.fromkeys(draft.operands) if not self.readers[r] and r >= self.inputs]
+        for register in dead:
+            buffer = self.buffer[register]
+            self.holders[buffer] -= 1
+            if not self.holders[buffer]:
+                self.live -= self.bytes.pop(buffer, 0)
+        return tuple(dead)
+
+    def copies(self, outputs: Sequence[int]) -> tuple[bool, ...]:
+        """Outputs that share memory with an input or another output, or keep more alive than they show."""
+        given: set[int] = set()
+        copied: list[bool] = []
+        for register in outputs:
+            buffer = self.buffer[register]
+            copy = buffer < self.inputs or buffer in given
+            if not copy:
+                draft, owner = self.drafts[register - self.inputs], self.drafts[buffer - self.inputs]
+                copy = draft.stored != draft.shape or prod(draft.shape) != prod(owner.stored)
+                copy = copy or _takes_diagonal(draft.kernel)
+            if copy and register >= self.inputs:
+                draft = self.drafts[register - self.inputs]
+                self.live += prod(draft.shape) * draft.dtype.itemsize
+            given.add(buffer)
+            copied.append(copy)
+        if self.live > self.peak:
+            self.peak, self.peak_step = self.live, len(self.drafts) - 1
+        return tuple(copied)
+
+
+def _writes_in_place(kernel: Kernel) -> bool:
+    match kernel:
+        case Layout():
+            return kernel.coefficient != 1 and kernel.labels == tuple(range(len(kernel.labels)))
+        case Group():
+            return not kernel.masks
+        case Apply():
+            return elementwise_function(kernel.function).takes_out
+    return isinstance(kernel, Sum)
+
+
+def _takes_diagonal(kernel: Kernel) -> bool:
+    """Whether the value may be a view that NumPy protects from writing."""
+    return isinstance(kernel, Layout) and len(set(kernel.labels)) < len(kernel.labels)

@@ -1,0 +1,126 @@
+"""The order of pairwise contractions, and the order of axes of what they produce.
+
+Owns the path search. Imports the primitives. Invariant: the same label sets and sizes give the same order, whatever the
+hash seed; searches are cached by that structure alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from opt_einsum import paths
+
+from einsumad.graph import Labels
+from einsumad.planning.resolve import size_of
+
+_EXHAUSTIVE = 5
+_BRANCHED = 8
+
+Sets = tuple[Labels, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One contraction: positions of its two operands among leaves and earlier results, and the labels it keeps."""
+
+    left: int
+    right: int
+    labels: Labels
+
+
+def contraction_pairs(leaves: Sequence[Labels], output: Labels, sizes: dict[int, int]) -> list[Pair]:
+    """The pairs in which tensors with these labels are contracted, each with its labels in a good order.
+
+    Results are numbered on from the leaves. An index is summed as soon as no other tensor and not the output has it.
+    """
+    sets = tuple([tuple(sorted(labels)) for labels in leaves])
+    used = sorted({label for labels in sets for label in labels})
+    steps = _path(sets, tuple(sorted(output)), tuple([(label, sizes[label]) for label in used]))
+    pairs = [Pair(left, right, ()) for left, right in steps]
+    return _with_axis_order(pairs, leaves, output, sizes)
+
+
+@lru_cache(maxsize=4096)
+def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Pairs of positions in order; integers as labels keep set order independent of the hash seed."""
+    count = len(sets)
+    if count < 2:
+        return ()
+    if count == 2:
+        return ((0, 1),)
+    inputs = [frozenset(labels) for labels in sets]
+    known = dict(sizes)
+    if count <= _EXHAUSTIVE:
+        found = paths.optimal(inputs, frozenset(output), known)
+    elif count <= _BRANCHED:
+        found = paths.branch(inputs, frozenset(output), known, nbranch=2)
+    else:
+        found = paths.greedy(inputs, frozenset(output), known)
+    numbers = list(range(count))
+    pairs: list[tuple[int, int]] = []
+    for step in found:
+        taken = [numbers[position] for position in sorted(step)]
+        numbers = [n for position, n in enumerate(numbers) if position not in set(step)]
+        while len(taken) > 1:  # a step of more than two operands is done pair by pair
+            pairs.append((taken[0], taken[1]))
+            taken = [count + len(pairs) - 1, *taken[2:]]
+        numbers.append(taken[0])
+    return tuple(pairs)
+
+
+def _with_axis_order(
+    pairs: Sequence[Pair], leaves: Sequence[Labels], output: Labels, sizes: dict[int, int]
+) -> list[Pair]:
+    """The pairs with the labels that each keeps, ordered from the last to the first so that views suffice."""
+    everything: list[Labels] = [*leaves, *[pair.labels for pair in pairs]]
+    kept = _kept_sets(pairs, leaves, output)
+    count = len(leaves)
+    for k in reversed(range(len(pairs))):
+        pair = pairs[k]
+        wanted = output if k == len(pairs) - 1 else everything[count + k]
+        if k < len(pairs) - 1 and kept[pair.left] | kept[pair.right] == kept[count + k]:
+            # nothing is summed: the axes of the largest operand are read and written in order
+            both = sorted((pair.left, pair.right), key=lambda p: -size_of(kept[p], sizes))
+            for p in both:
+                if p < count and kept[p] == kept[count + k]:
+                    wanted = leaves[p]
+                    break
+        everything[count + k] = wanted
+        _order_operands(pair, wanted, kept, everything, count)
+    return [Pair(pair.left, pair.right, everything[count + k]) for k, pair in enumerate(pairs)]
+
+
+def _kept_sets(pairs: Sequence[Pair], leaves: Sequence[Labels], output: Labels) -> list[frozenset[int]]:
+    """The labels of leaves and results."""
+    kept = [frozenset(labels) for labels in leaves]
+    users: dict[int, int] = {}
+    for labels in [*leaves, output]:
+        for label in labels:
+            users[label] = users.get(label, 0) + 1
+    for pair in pairs:
+        first, second = kept[pair.left], kept[pair.right]
+        for label in first & second:
+            users[label] -= 1
+        result = frozenset([label for label in first | second if users[label] > 1])
+        kept.append(result)
+    return kept
+
+
+def _order_operands(
+    pair: Pair, wanted: Labels, kept: Sequence[frozenset[int]], everything: list[Labels], count: int
+) -> None:
+    """Axis orders for operands that are results: batch, then free, then summed, as the other operand has them."""
+    for mine, other in ((pair.left, pair.right), (pair.right, pair.left)):
+        if mine < count:
+            continue
+        if kept[mine] == frozenset(wanted):
+            everything[mine] = wanted
+            continue
+        shared = kept[mine] & kept[other]
+        batch = [label for label in wanted if label in shared]
+        free = [label for label in wanted if label in kept[mine] - shared]
+        summed = shared - set(wanted)
+        pattern = everything[other] or tuple(sorted(kept[other]))
+        everything[mine] = (*batch, *free, *[label for label in pattern if label in summed])

@@ -1,0 +1,185 @@
+"""Plans: straight-line programs over registers, as frozen data that can be printed.
+
+Owns the plan and how it is made from a graph. Imports the kernels, cost and memory. Invariant: a step reads registers
+written before it; register ``k < len(inputs)`` holds input ``k``. The same graph gives the same plan text, whatever
+the hash seed. Nothing is allocated here: a plan over the memory limit is refused before it exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from einsumad.errors import InternalError, MemoryLimitError
+from einsumad.graph import Leaf, Node, Shape, count_users, topological
+from einsumad.planning.contraction import binarise
+from einsumad.planning.cost import Cost, kernel_cost
+from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sum, fused_kernel
+from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory
+from einsumad.planning.primitives import constant_value
+from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.planning.text import plan_text, readable_bytes, step_text
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A program: inputs, steps, outputs (registers; copied where they would share memory), and what it costs."""
+
+    inputs: tuple[Leaf, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    copied: tuple[bool, ...]
+    peak_bytes: int
+    cost: Cost
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of all steps."""
+        return self.cost.flops
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written by all steps."""
+        return self.cost.bytes
+
+    @property
+    def calls(self) -> int:
+        """Calls into NumPy."""
+        return self.cost.calls
+
+    @property
+    def seconds(self) -> float:
+        """The estimated time."""
+        return self.cost.seconds()
+
+    def __str__(self) -> str:
+        """Return one line for each input and step, in index notation, with shapes and costs."""
+        return plan_text(self.inputs, self.steps, self.outputs, self.cost, self.peak_bytes)
+
+
+_TAKES_NUMBERS = (Sum, Apply, Group, Choose)
+"""Kernels whose operands may be numbers and may lack axes along which they do not vary."""
+
+
+def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None) -> Plan:
+    """The plan that computes the roots from the inputs; the default limit is the memory of the machine.
+
+    Raises :class:`MemoryLimitError` if the planned peak is over the limit.
+    """
+    outputs = binarise(roots)
+    scheduled = _schedule(outputs)
+    registers: dict[Node, int] = {leaf: position for position, leaf in enumerate(inputs)}
+    stored: dict[Node, Shape] = {leaf: leaf.shape for leaf in inputs}
+    drafts: list[Draft] = []
+    operands_of: list[tuple[Operand, ...]] = []
+    costs: list[Cost] = []
+    for node, (kernel, operands) in scheduled:
+        found = tuple([_operand(operand, registers, kernel) for operand in operands])
+        registers[node] = len(inputs) + len(drafts)
+        shapes = [stored[o] if isinstance(r, int) else () for o, r in zip(operands, found, strict=True)]
+        stored[node] = _stored_shape(kernel, shapes, node.shape)
+        registers_read = tuple([r for r in found if isinstance(r, int)])
+        dtypes = tuple([o.dtype for o in operands])
+        drafts.append(
+            Draft(registers[node], kernel, registers_read, node.shape, stored[node], node.dtype, dtypes)
+        )
+        operands_of.append(found)
+        costs.append(_cost(kernel, operands, shapes, stored[node], node))
+    written = tuple([_register(root, registers) for root in outputs])
+    memory = assign_memory(len(inputs), drafts, written)
+    steps = tuple(
+        [
+            Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
+            for d, o, c, taken, freed in zip(
+                drafts, operands_of, costs, memory.taken, memory.freed, strict=True
+            )
+        ]
+    )
+    total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
+    _check_limit(steps, memory, physical_memory() if memory_limit is None else memory_limit)
+    return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+
+
+def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]]:
+    """The nodes that need a step, operands first, each with its kernel and the operands that the kernel reads."""
+    users = count_users(roots)
+    order = topological(roots)
+    needed = {root for root in roots if not isinstance(root, Leaf)}
+    found: list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]] = []
+    for node in reversed(order):
+        if node in needed:
+            kernel, operands = fused_kernel(node, users.__getitem__)
+            found.append((node, (kernel, operands)))
+            numbers = isinstance(kernel, _TAKES_NUMBERS)
+            needed.update(
+                [o for o in operands if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)]
+            )
+    found.reverse()
+    return found
+
+
+def _operand(node: Node, registers: dict[Node, int], kernel: Kernel) -> Operand:
+    if isinstance(kernel, _TAKES_NUMBERS) and node not in registers:
+        value = constant_value(node)
+        if value is not None:
+            return Constant(value, node.dtype)
+    return _register(node, registers)
+
+
+def _register(node: Node, registers: dict[Node, int]) -> int:
+    if node not in registers:
+        what = f"leaf {node.name or node.key}" if isinstance(node, Leaf) else type(node).__name__
+        raise InternalError(f"{what} is not among the inputs of the plan")
+    return registers[node]
+
+
+def _stored_shape(kernel: Kernel, operands: Sequence[Shape], shape: Shape) -> Shape:
+    """The shape that is kept: without leading axes, and with size one on others, along which nothing varies."""
+    match kernel:
+        case Sum() | Apply():
+            return np.broadcast_shapes(*operands) if any(o != shape for o in operands) else shape
+        case Group(inputs=inputs) | Choose(inputs=inputs):
+            sizes: dict[int, int] = {}
+            for labels, kept in zip(inputs, operands, strict=True):
+                for label, size in zip(reversed(labels), reversed(kept), strict=False):
+                    sizes[label] = max(size, sizes.get(label, 1)) if size else 0
+            return _trimmed(shape, sizes)
+        case Embed() if not kernel.deltas:
+            kept = operands[0] if operands else ()
+            return _trimmed(shape, dict(zip(reversed(kernel.labels), reversed(kept), strict=False)))
+    return shape
+
+
+def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
+    """Size one on the axes that have no size here; leading ones are left away."""
+    held = [axis for axis in range(len(shape)) if axis in sizes]
+    first = held[0] if held else len(shape)
+    return tuple([sizes.get(axis, 1) for axis in range(first, len(shape))])
+
+
+def _cost(
+    kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node
+) -> Cost:
+    read = sum([prod(s) * o.dtype.itemsize for o, s in zip(operands, stored, strict=True)])
+    if isinstance(kernel, _TAKES_NUMBERS):
+        return kernel_cost(kernel, stored, read, result, node.dtype)
+    return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)
+
+
+def _check_limit(steps: Sequence[Step], memory: Memory, limit: int) -> None:
+    if memory.peak <= limit:
+        return
+    candidates = [step for step in steps[: memory.peak_step + 1]]
+    largest = max(candidates, key=lambda step: (prod(step.stored) * step.dtype.itemsize, -step.register))
+    size = prod(largest.stored) * largest.dtype.itemsize
+    raise MemoryLimitError(
+        f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
+        f"Its largest tensor is {step_text(largest)} of shape {largest.shape}, {readable_bytes(size)}. "
+        "Ask for a product with a vector (hvp, jvp, vjp) or for the compressed form instead of the whole tensor, "
+        f"use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
+    )
+
+

@@ -1,0 +1,151 @@
+"""The primitive products that a plan is made of, and how to recognise them.
+
+Owns the classification of product nodes. Imports the graph. Invariant: a product is primitive if and only if
+:func:`kind_of` names its kind; the builders here make primitive nodes only.
+
+==========  ============================================================================================
+constant    a number: ones, or no operands
+dense       a 0/1 tensor written out
+layout      one operand: diagonal, permutation, another dtype, and either a sum over axes or a factor
+embed       at most one ordinary operand, written on a diagonal of zeros or spread over new axes
+group       entrywise product with broadcasting, selected by its masks at the very end
+contract    two operands and at least one sum; each summed index is in both
+==========  ============================================================================================
+
+Only constants, layouts without a sum and embeddings of no operand have a coefficient other than one: a factor is a
+step of its own, done in place, so that the product without it can be shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from einsumad.graph import (
+    BOOL,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Selection,
+    Structural,
+    Unit,
+    Zero,
+    einsum,
+)
+
+
+class Factor(NamedTuple):
+    """A node in a product, with the label of each of its axes."""
+
+    node: Node
+    labels: Labels
+
+
+def is_mask(operand: Node) -> bool:
+    """Whether the operand selects, in a product that is not boolean."""
+    return operand.dtype == BOOL and not isinstance(operand, Structural)
+
+
+def has_sum(node: Einsum) -> bool:
+    """Whether the product sums over an index."""
+    ndim = len(node.shape)
+    return any(label >= ndim for labels in node.inputs for label in labels)
+
+
+def constant_value(node: Node) -> Number | None:
+    """The number that the node is everywhere, or None."""
+    match node:
+        case Ones():
+            return 1
+        case Zero():
+            return 0
+        case Einsum() if all(isinstance(operand, Ones) for operand in node.operands) and not has_sum(node):
+            return node.coefficient
+    return None
+
+
+def kind_of(node: Einsum) -> str | None:
+    """The kind of a primitive product, or None."""
+    if constant_value(node) is not None:
+        return "constant"
+    if any(isinstance(operand, Structural) for operand in node.operands):
+        return _structural_kind(node)
+    summed = has_sum(node)
+    if summed and (node.coefficient != 1 or node.dtype == BOOL):
+        return None
+    if len(node.operands) == 1 and (summed or (node.operands[0].dtype == BOOL) == (node.dtype == BOOL)):
+        return "layout"
+    if node.coefficient != 1 or _repeats(node):
+        return None
+    if any(operand.dtype not in (node.dtype, BOOL) for operand in node.operands):
+        return None
+    if not summed:
+        return "group"
+    return "contract" if _is_contraction(node) else None
+
+
+def _repeats(node: Einsum) -> bool:
+    return any(len(set(labels)) < len(labels) for labels in node.inputs)
+
+
+def _is_contraction(node: Einsum) -> bool:
+    if len(node.operands) != 2 or any(operand.dtype == BOOL for operand in node.operands):
+        return False
+    first, second = (set(labels) for labels in node.inputs)
+    return all(label < len(node.shape) for label in first ^ second)
+
+
+def _structural_kind(node: Einsum) -> str | None:
+    """A 0/1 tensor written out, or an embedding, or neither."""
+    first = node.operands[0]
+    if len(node.operands) == 1 and isinstance(first, Affine | Selection):
+        identity = node.inputs[0] == tuple(range(len(node.shape)))
+        return "dense" if identity and node.dtype == first.dtype and node.coefficient == 1 else None
+    core: set[int] | None = None
+    for operand, labels in zip(node.operands, node.inputs, strict=True):
+        if not isinstance(operand, Unit | Ones):
+            if core is not None or isinstance(operand, Structural) or operand.dtype != node.dtype:
+                return None
+            core = set(labels)
+    if has_sum(node) or _repeats(node) or (core is not None and node.coefficient != 1):
+        return None
+    free = set(core or ())
+    spent: set[int] = set()
+    for operand, labels in zip(node.operands, node.inputs, strict=True):
+        if isinstance(operand, Unit | Ones):
+            meeting = free.intersection(labels)
+            if spent.intersection(labels) or len(meeting) > isinstance(operand, Unit):
+                return None
+            spent.update(labels)
+    return "embed"
+
+
+def layout(factor: Factor, output: Labels, coefficient: Number = 1, dtype: Any = None) -> Factor:
+    """The factor with its axes permuted, diagonals taken, other labels summed; itself where nothing changes."""
+    dtype = factor.node.dtype if dtype is None else dtype
+    if factor.labels == output and coefficient == 1 and factor.node.dtype == dtype:
+        return factor
+    return Factor(einsum([factor.node], [factor.labels], output, coefficient, dtype), output)
+
+
+def scaled(factor: Factor, coefficient: Number) -> Factor:
+    """A number times the factor."""
+    return layout(factor, factor.labels, coefficient)
+
+
+def group(factors: Sequence[Factor], masks: Sequence[Factor], output: Labels, dtype: np.dtype) -> Factor:
+    """The entrywise product of the factors where all masks hold."""
+    if len(factors) == 1 and not masks:
+        return layout(factors[0], output)
+    operands = [*factors, *masks]
+    return Factor(einsum([f.node for f in operands], [f.labels for f in operands], output, 1, dtype), output)
+
+
+def number(value: Number, dtype: np.dtype) -> Factor:
+    """A number as a factor without axes."""
+    return Factor(einsum([], [], [], value, dtype), ())

@@ -1,0 +1,140 @@
+"""The first step of a product: units rename, ones spread, and what is left is a product of stored tensors.
+
+Owns the elimination of structural operands and of operands that only rearrange another tensor. Imports the
+primitives. Invariant: the resolved product, embedded, is the product; its factors and masks have distinct labels each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite, prod
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.graph import (
+    BOOL,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Selection,
+    Structural,
+    Unit,
+    Zero,
+    affine,
+    einsum,
+    selection,
+)
+from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, number
+
+_LARGEST_COEFFICIENT = 1e64
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A product of factors where all masks hold, summed to the labels of `output`, and how it is embedded.
+
+    `axes` has the label of each axis of the result: a label that comes back is a delta, one that `output` lacks is
+    spread. `work` is the dtype that the product is computed in.
+    """
+
+    factors: list[Factor]
+    masks: list[Factor]
+    output: Labels
+    coefficient: Number
+    sizes: dict[int, int]
+    axes: Labels
+    work: np.dtype
+
+
+def resolve(node: Einsum) -> Resolved | None:
+    """The product without structural operands; None where it is a structural zero."""
+    found, coefficient = _inlined(node)
+    sizes = {label: size for f in found for label, size in zip(f.labels, f.node.shape, strict=True)}
+    if 0 in sizes.values() or any(isinstance(f.node, Zero) for f in found):
+        return None
+    names = _renaming(found)
+    found = [Factor(f.node, tuple([names.get(label, label) for label in f.labels])) for f in found]
+    axes = tuple([names.get(label, label) for label in range(len(node.shape))])
+    stored = [f for f in found if not isinstance(f.node, Unit | Ones)]
+    held = {label for f in stored for label in f.labels}
+    for label in {label for f in found for label in f.labels} - held - set(axes):
+        coefficient *= sizes[label]
+    factors = [f for f in stored if not is_mask(f.node) and not isinstance(f.node, Structural)]
+    masks = [_dense(f) if isinstance(f.node, Structural) else f for f in stored if f not in factors]
+    work = np.result_type(node.dtype, *{f.node.dtype for f in factors})
+    if not isfinite(coefficient) and stored:
+        factors.append(number(coefficient, work))
+        coefficient = 1
+    output = tuple([label for label in dict.fromkeys(axes) if label in held])
+    if node.dtype == BOOL and len(held) > len(output):
+        raise InternalError("a boolean product has a sum")
+    factors = [layout(f, tuple(dict.fromkeys(f.labels)), 1, work) for f in factors]
+    masks = [layout(f, tuple(dict.fromkeys(f.labels))) for f in masks]
+    return Resolved(factors, masks, output, coefficient, sizes, axes, work)
+
+
+def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
+    """The factors, with each operand that only rearranges, scales or spreads a tensor replaced by that tensor."""
+    coefficient = node.coefficient
+    found: list[Factor] = []
+    pending = list(zip(reversed(node.operands), reversed(node.inputs), strict=True))
+    while pending:
+        operand, labels = pending.pop()
+        if not isinstance(operand, Einsum) or not rearranges(operand):
+            found.append(Factor(operand, labels))
+            continue
+        product = coefficient * operand.coefficient
+        if operand.coefficient != 1 and not 1 / _LARGEST_COEFFICIENT < abs(product) < _LARGEST_COEFFICIENT:
+            found.append(Factor(operand, labels))
+            continue
+        coefficient = product
+        for inner, places in zip(reversed(operand.operands), reversed(operand.inputs), strict=True):
+            pending.append((inner, tuple([labels[place] for place in places])))
+    return found, coefficient
+
+
+def rearranges(node: Node) -> bool:
+    """Whether the node is a product that only permutes, scales, spreads or embeds one tensor of its own dtype."""
+    if not isinstance(node, Einsum):
+        return False
+    ordinary = [operand for operand in node.operands if not isinstance(operand, Unit | Ones)]
+    if len(ordinary) > 1 or not isfinite(node.coefficient) or has_sum(node):
+        return False
+    return all(o.dtype == node.dtype and not isinstance(o, Affine | Selection) for o in ordinary)
+
+
+def _renaming(factors: Iterable[Factor]) -> dict[int, int]:
+    """For each label that a unit makes equal to others, the smallest of them: an output label where there is one."""
+    names: dict[int, int] = {}
+    for factor in factors:
+        if isinstance(factor.node, Unit):
+            together = {names.get(label, label) for label in factor.labels}
+            first = min(together)
+            names.update(dict.fromkeys(factor.labels, first))
+            for label, name in names.items():
+                if name in together:
+                    names[label] = first
+    return names
+
+
+def _dense(factor: Factor) -> Factor:
+    """A 0/1 tensor as a mask, so that what it does not select never contributes."""
+    node = factor.node
+    if isinstance(node, Affine):
+        written = affine(node.shape[0], node.shape[1:], node.strides, node.offset, BOOL)
+    elif isinstance(node, Selection):
+        written = selection(node.operands[0], node.shape[-1], BOOL)
+    else:
+        raise InternalError(f"a {type(node).__name__} operand is not resolved")
+    axes = range(len(node.shape))
+    return Factor(einsum([written], [axes], axes, 1, BOOL), factor.labels)
+
+
+def size_of(labels: Iterable[int], sizes: dict[int, int]) -> int:
+    """The number of entries of a tensor with these labels."""
+    return prod(sizes[label] for label in labels)

@@ -1,0 +1,192 @@
+"""Plans in index notation.
+
+Owns the text of a plan. Imports the kernels and the letters of indices; reads plans and steps by their fields.
+Invariant: the text depends on the plan alone.
+
+``t3[i,k] = sum_j t1[i,j] t2[j,k]`` is a contraction; ``[t4[i]]`` in a product is a mask, one where it holds and zero
+elsewhere; ``δ[i,j]`` is a unit tensor; ``1[i]`` spreads over an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from einsumad.functions import elementwise_function, general_function
+from einsumad.graph import Labels, Leaf, Number, Params
+from einsumad.notation import index_names
+from einsumad.planning.cost import Cost
+from einsumad.planning.kernels import (
+    AffineMap,
+    Apply,
+    Call,
+    Choose,
+    Contract,
+    Embed,
+    Fill,
+    Group,
+    Layout,
+    OneHot,
+    Sum,
+)
+from einsumad.planning.steps import Step
+
+_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def plan_text(
+    inputs: Sequence[Leaf], steps: Sequence[Step], outputs: Sequence[int], cost: Cost, peak_bytes: int
+) -> str:
+    """The whole plan, one line for each input and step."""
+    lines: list[tuple[str, str, str]] = []
+    for position, leaf in enumerate(inputs):
+        letters = index_names(len(leaf.shape))
+        name = leaf.name if leaf.name is not None else "input"
+        lines.append((f"t{position}{_index(letters)} = {name}", _shape(leaf.shape, leaf.dtype), ""))
+    for step in steps:
+        flops = f"{_short(step.cost.flops)} flops" if step.cost.flops else ""
+        lines.append((step_text(step), _shape(step.stored, step.dtype), flops))
+    widths = [max([len(line[column]) for line in lines], default=0) for column in range(2)]
+    written = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c}".rstrip() for a, b, c in lines]
+    returned = ", ".join([f"t{register}" for register in outputs])
+    total = (
+        f"{_short(cost.flops)} flops, {readable_bytes(cost.bytes)} moved, {cost.calls} calls, "
+        f"peak {readable_bytes(peak_bytes)}"
+    )
+    return "\n".join([*written, f"return {returned}", total])
+
+
+def step_text(step: Step) -> str:
+    """One step as an equation in index notation."""
+    return f"t{step.register}{_index(_letters(step))} = {_right_side(step)}"
+
+
+def readable_bytes(count: int) -> str:
+    """A number of bytes in the unit that fits."""
+    for size, unit in _UNITS:
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def _short(count: int) -> str:
+    return str(count) if count < 10000 else f"{count:.2e}".replace("e+0", "e").replace("e+", "e")
+
+
+def _shape(shape: Sequence[int], dtype: object) -> str:
+    return f"{dtype}({', '.join(map(str, shape))})"
+
+
+def _index(letters: Sequence[str]) -> str:
+    return f"[{','.join(letters)}]" if letters else ""
+
+
+def _letters(step: Step) -> tuple[str, ...]:
+    return index_names(len(step.shape))
+
+
+def _operand(step: Step, position: int, letters: Sequence[str]) -> str:
+    operand = step.operands[position]
+    return f"t{operand}{_index(letters)}" if isinstance(operand, int) else _number(operand.value)
+
+
+def _number(value: Number) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _factor(coefficient: Number) -> str:
+    if coefficient == 1:
+        return ""
+    return "-" if coefficient == -1 else f"{_number(coefficient)} "
+
+
+def _right_side(step: Step) -> str:
+    kernel = step.kernel
+    match kernel:
+        case Layout():
+            return _summed(step, [kernel.labels], lambda letters: [_operand(step, 0, letters[0])], kernel.coefficient)
+        case Contract():
+            inputs = [kernel.left, kernel.right]
+            return _summed(step, inputs, lambda letters: [_operand(step, k, letters[k]) for k in (0, 1)], 1)
+        case Embed():
+            return _embedded(step, kernel)
+        case Group():
+            return _group(step, kernel)
+        case Choose():
+            mask, yes, no = (_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs))
+            return f"{yes} where {mask} else {no}"
+        case Sum():
+            return _sum(step, kernel)
+        case Apply():
+            return _apply(step, kernel)
+        case Call():
+            symbol = general_function(kernel.function).symbol
+            return f"{symbol}({_arguments(step, kernel.params, with_index=False)})"
+        case Fill():
+            return _number(kernel.value)
+        case AffineMap():
+            letters = _letters(step)
+            terms = [f"{s}{name}" for s, name in zip(kernel.strides, letters[1:], strict=True)]
+            return f"[{letters[0]} = {' + '.join([str(kernel.offset), *terms])}]"
+        case OneHot():
+            letters = _letters(step)
+            return f"[{letters[-1]} = {_operand(step, 0, letters[:-1])}]"
+
+
+def _named(step: Step, labels: Labels) -> list[str]:
+    names = index_names(max([len(step.shape), *[label + 1 for label in labels]]))
+    return [names[label] for label in labels]
+
+
+def _summed(
+    step: Step, inputs: Sequence[Labels], write: Callable[[list[list[str]]], list[str]], coefficient: Number
+) -> str:
+    everything = [label for labels in inputs for label in labels]
+    names = index_names(max([len(step.shape), *[label + 1 for label in everything]]))
+    summed = sorted({label for label in everything if label >= len(step.shape)})
+    head = f"sum_{''.join([names[label] for label in summed])} " if summed else ""
+    factors = write([[names[label] for label in labels] for labels in inputs])
+    return f"{_factor(coefficient)}{head}{' '.join(factors)}"
+
+
+def _embedded(step: Step, kernel: Embed) -> str:
+    parts = [_operand(step, 0, _named(step, kernel.labels))] if step.operands else []
+    parts += [f"δ{_index(_named(step, delta))}" for delta in kernel.deltas]
+    held = {label for labels in (kernel.labels, *kernel.deltas) for label in labels}
+    spread = tuple([axis for axis in range(len(step.shape)) if axis not in held])
+    if spread:
+        parts.append(f"1{_index(_named(step, spread))}")
+    return _factor(kernel.coefficient) + " ".join(parts)
+
+
+def _group(step: Step, kernel: Group) -> str:
+    written = [_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs)]
+    masks = [f"[{written[k]}]" for k in kernel.masks]
+    above = [written[k] for k in range(len(written)) if k not in kernel.masks and k not in kernel.divisors]
+    below = "".join([f" / {written[k]}" for k in kernel.divisors])
+    product = " ".join([*masks, *above])
+    return f"{product or '1'}{below}"
+
+
+def _sum(step: Step, kernel: Sum) -> str:
+    letters = _letters(step)
+    text = ""
+    for k, coefficient in sorted(enumerate(kernel.coefficients), key=lambda term: term[1] < 0):
+        negative = coefficient < 0
+        sign = ("-" if negative else "") if not text else (" - " if negative else " + ")
+        text += f"{sign}{_factor(abs(coefficient))}{_operand(step, k, letters)}"
+    return text
+
+
+def _apply(step: Step, kernel: Apply) -> str:
+    symbol = elementwise_function(kernel.function).symbol
+    if symbol.isidentifier():
+        return f"{symbol}({_arguments(step, kernel.params, with_index=True)})"
+    arguments = [_operand(step, k, _letters(step)) for k in range(len(step.operands))]
+    arguments += [str(param) for param in kernel.params]
+    return f"{symbol}{arguments[0]}" if len(arguments) == 1 else f" {symbol} ".join(arguments)
+
+
+def _arguments(step: Step, params: Params, with_index: bool) -> str:
+    letters = _letters(step) if with_index else ()
+    written = [_operand(step, k, letters) for k in range(len(step.operands))]
+    return ", ".join([*written, *[str(param) for param in params]])
