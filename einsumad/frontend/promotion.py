@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.frontend.broadcasting import convert
+from einsumad.frontend.broadcasting import constant_of, convert
 from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, zero
@@ -56,7 +56,14 @@ def in_dtype(x: Any, dtype: Any) -> Node:
             "stay in the floating dtype"
         )
     check_dtype(target)
+    if x.dtype == BOOL != target and constant_of(x) is None:
+        return _indicator(convert(x, target))
     return convert(x, target)
+
+
+def _indicator(truth: Node) -> Node:
+    """Truth values as numbers for good: under a sign they are no mask, so False times infinity is NaN."""
+    return apply("sign", truth)
 
 
 def reduced_dtype(function: Any, dtype: np.dtype) -> np.dtype:

@@ -9,7 +9,8 @@ from einsumad.execution.reference import evaluate
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import value_of
-from einsumad.graph import leaves
+from einsumad.graph import Node, leaves
+from einsumad.rewriting import normalise
 
 TOLERANCE = {"f2": 5e-3, "f4": 2e-6, "f8": 1e-13}
 
@@ -20,13 +21,21 @@ def traced(value: Any) -> Any:
 
 
 def value(result: Any) -> Any:
-    """The value of a traced result by the reference interpreter."""
+    """The value of a traced result by the reference interpreter, which its normal form has too."""
     if isinstance(result, tuple):
         return type(result)(*map(value, result)) if hasattr(result, "_fields") else tuple(map(value, result))
     if not isinstance(result, Tensor):
         return result
-    known = {leaf: value_of(leaf) for leaf in leaves([result.node])}
-    (array,) = evaluate([result.node], known)
+    array, normal = [reference(node) for node in (result.node, *normalise([result.node]))]
+    tolerance = 10 * TOLERANCE[array.dtype.str[1:]] if array.dtype.kind == "f" else 0
+    np.testing.assert_allclose(normal, array, rtol=tolerance, atol=tolerance)
+    return array
+
+
+def reference(node: Node) -> np.ndarray:
+    """The value of a node by the reference interpreter."""
+    (array,) = evaluate([node], {leaf: value_of(leaf) for leaf in leaves([node])})
+    assert array.dtype == node.dtype
     return array
 
 

@@ -194,6 +194,9 @@ def test_masked_conditions_and_booleans() -> None:
         check(lambda a: (a > 0) + (a < 0), x)
         check(lambda a: np.sum(a > 0), x)
         check(lambda a: np.mean(a > 0), x)
+        check(lambda a: 0 / (a - a), x)
+        check(lambda a: (a > 0) / (a > 9), x)
+        check(lambda a: (a < 0).astype(int) * a, x)
         check(lambda a: (a < 0) * a, x)  # False times infinity is NaN, as in NumPy: only np.where selects
 
 

@@ -17,7 +17,7 @@ from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import ufunc_operands
 from einsumad.frontend.registry import implements_ufunc, qualified_name
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Node, add
+from einsumad.graph import BOOL, Node, add, leaf
 
 _EXACT_RECIPROCALS = frozenset({1, -1, 2, -2, 0.5, -0.5})
 
@@ -53,6 +53,8 @@ def _divide(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     if divisor in _EXACT_RECIPROCALS:
         shape = broadcast_shape(a.shape, b.shape)
         return product([a], dtype, 1 / divisor, shape)
+    if constant_of(a) == 0 and not a.shape:
+        a = leaf((), dtype, ("number", 0))  # a zero to be divided by zero, which is NaN, is no structural one
     return product([a, apply("reciprocal", b)], dtype)
 
 
