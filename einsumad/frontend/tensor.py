@@ -38,7 +38,6 @@ _NO_ITERATION = (
     "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
 )
 _NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
-_NO_PICKLE = "a traced value cannot be pickled: pickle the arrays that it is computed from"
 
 
 def _refused(what: str, remedy: str) -> Callable[..., Never]:
@@ -138,6 +137,9 @@ class Tensor(Operators):
     def __repr__(self) -> str:
         return f"Tensor(shape={self.node.shape}, dtype={self.node.dtype})"
 
+    def __reduce__(self) -> tuple[type[Tensor], tuple[Node]]:
+        return Tensor, (self.node,)  # the expression without values
+
     def __getattr__(self, name: str) -> Never:
         raise _no_attribute(name)
 
@@ -178,7 +180,6 @@ class Tensor(Operators):
     __getitem__, __iter__ = _refused("indexing", _NO_INDEX), _refused("iteration", _NO_ITERATION)
     __contains__ = _refused("'in'", _NO_ITERATION)
     __setitem__, __delitem__ = _refused("writing to entries", _NO_WRITE), _refused("deletion", _NO_WRITE)
-    __reduce_ex__ = _refused("pickling", _NO_PICKLE)
 
 
 class _NoAttributeError(TracingError, AttributeError):
