@@ -1,6 +1,6 @@
 """The value of a node whose leaves all have one.
 
-Owns nothing but the way from a node to its value. Imports the graph, the value store and execution.
+Owns nothing but the way from a node to its value. Imports the graph, the value store and the cache of plans.
 Invariant: a value is returned only if it follows from stored values; nothing is guessed, and what is returned
 is read-only.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from einsumad.execution.reference import evaluate
+from einsumad.frontend.cache import Derivation, compiled, find_or_derive
 from einsumad.frontend.values import remember, value_of
-from einsumad.graph import Leaf, Node, fresh_leaf, substitute
+from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
+from einsumad.rewriting import normalise
 
 
 def concrete(node: Node) -> np.ndarray | None:
@@ -21,11 +22,17 @@ def concrete(node: Node) -> np.ndarray | None:
         return None
     if node in known:
         return known[node]
-    places = {
-        inner: inner if isinstance(inner, Leaf) else fresh_leaf(inner.shape, inner.dtype) for inner in known
-    }
-    (root,) = substitute([node], places)
-    (value,) = evaluate([root], {places[inner]: value for inner, value in known.items()})
+    places = {inner: inner if isinstance(inner, Leaf) else fresh_leaf(inner.shape, inner.dtype) for inner in known}
+    by_leaf = {places[inner]: value for inner, value in known.items()}
+    roots = substitute([node], places)
+    structure, found = structural_key(roots)
+
+    def build() -> Derivation:
+        over_slots, slots = with_slots(roots, found)
+        return Derivation(slots, normalise(over_slots))
+
+    plan = compiled(find_or_derive(("evaluate", structure), build), None)
+    (value,) = plan(*[by_leaf.get(leaf, value_of(leaf)) for leaf in found])
     return remember(node, np.asarray(value, node.dtype))
 
 

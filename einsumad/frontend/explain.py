@@ -20,7 +20,7 @@ from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
 from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
-from einsumad.graph.display import index_notation, matrix_notation
+from einsumad.graph.display import expression_text
 from einsumad.planning import Choice, Plan, Request, make_plan
 
 
@@ -39,13 +39,7 @@ class Explanation:
 
     def expressions(self) -> list[str]:
         """The outputs in index notation, and in matrix notation where they have one."""
-        lines: list[str] = []
-        for node in self.outputs:
-            lines.append(index_notation([node]))
-            matrix = matrix_notation(node)
-            if matrix is not None and matrix != lines[-1]:
-                lines[-1] += f"\n  = {matrix}"
-        return lines
+        return [expression_text(node) for node in self.outputs]
 
     def candidates(self) -> list[str]:
         """A line for each order of multiplication that was compared."""

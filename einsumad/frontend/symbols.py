@@ -50,7 +50,7 @@ def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Ten
     >>> import numpy as np, einsumad as ea
     >>> x, A = ea.variable("x", 3), ea.variable("A", (3, 3))
     >>> print(ea.diff(x @ A @ x, x, x))
-    A[i,j] + A[j,i]   that is   A + Aᵀ
+    A[i,j] + A[j,i]  =  A + Aᵀ
     """
     if not variables:
         raise TypeError("diff needs at least one variable")

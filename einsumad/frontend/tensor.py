@@ -20,6 +20,7 @@ from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.graph import Node
+from einsumad.graph.display import expression_text, node_repr
 
 _TO_NUMBER = (
     "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead "
@@ -135,7 +136,10 @@ class Tensor(Operators):
         return self.node.shape[0]
 
     def __repr__(self) -> str:
-        return f"Tensor(shape={self.node.shape}, dtype={self.node.dtype})"
+        return f"Tensor({node_repr(self.node)[1:-1]})"
+
+    def __str__(self) -> str:
+        return expression_text(self.node)
 
     def __reduce__(self) -> tuple[type[Tensor], tuple[Node]]:
         return Tensor, (self.node,)  # the expression without values

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from einsumad.functions import apply
-from einsumad.graph import Add, Einsum, Elementwise, Labels, Node, broadcast, transpose
+from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, broadcast, transpose
 from einsumad.rewriting.product import is_mask, open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -22,33 +22,41 @@ def share_masks(node: Einsum, _: Context) -> Node | None:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     masks = {pair for pair in pairs if is_mask(pair[0], node.dtype)}
-    if not masks and not any(isinstance(operand, (Einsum, Add)) for operand in node.operands):
-        return None
-    work = open_product(node)
-    work.drop([k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]])
+    repeated = [k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]] if len(masks) else []
+    missing: dict[PlacedMask, None] = {}
     if len(pairs) > 1:
         for operand, labels in pairs:
             for mask, axes in support(operand):
                 pair = (mask, tuple([labels[axis] for axis in axes]))
                 if pair not in masks:
-                    masks.add(pair)
-                    work.append(*pair)
-    result = work.build()
-    return None if result is node else result
+                    missing[pair] = None
+    if not repeated and not missing:
+        return None
+    work = open_product(node)
+    work.drop(repeated)
+    for mask, placed in missing:
+        work.append(mask, placed)
+    return work.build()
 
 
 def support(node: Node) -> list[PlacedMask]:
     """Masks, with the axes they stand on, outside of which the node is zero because nothing was selected."""
     if isinstance(node, Einsum):
-        rank = len(node.shape)
-        return [
-            (operand, labels)
-            for operand, labels in zip(node.operands, node.inputs, strict=True)
-            if is_mask(operand, node.dtype) and all(label < rank for label in labels)
-        ]
-    if isinstance(node, Add):
-        return _support_of_sum([support(term) for term in node.operands], node.shape)
+        return _support_of_product(node)
+    if isinstance(node, Add) and all(isinstance(term, Einsum) for term in node.operands):
+        return _support_of_sum([_support_of_product(term) for term in node.operands], node.shape)
     return []
+
+
+def _support_of_product(node: Node) -> list[PlacedMask]:
+    if not isinstance(node, Einsum) or not any(operand.dtype == BOOL for operand in node.operands):
+        return []
+    rank = len(node.shape)
+    return [
+        (operand, labels)
+        for operand, labels in zip(node.operands, node.inputs, strict=True)
+        if is_mask(operand, node.dtype) and all(label < rank for label in labels)
+    ]
 
 
 def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:

@@ -1,6 +1,6 @@
 """One-line descriptions of a node.
 
-Owns :func:`node_repr` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time
+Owns :func:`node_repr`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time
 taken does not depend on the size of the graph below the node.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from einsumad.graph.display.fragments import SHORT_NAMES, number_text
-from einsumad.graph.display.indices import one_line
+from einsumad.graph.display.indices import index_notation, one_line
+from einsumad.graph.display.matrices import matrix_notation
 from einsumad.graph.nodes import Einsum, Elementwise, General, Leaf, Node, Ones, Unit, Zero
 from einsumad.notation import to_product
 
@@ -22,6 +23,14 @@ def node_repr(node: Node) -> str:
     if len(text) > _WIDTH:
         text = text[: _WIDTH - 1] + "…"
     return f"<{type(node).__name__} {node.shape} {node.dtype}: {text}>"
+
+
+def expression_text(node: Node) -> str:
+    """The node in index notation, followed by ``= `` and its matrix notation where it has one that differs."""
+    text, matrix = index_notation(node), matrix_notation(node)
+    if matrix is None or matrix == text:
+        return text
+    return f"{text}  =  {matrix}" if "\n" not in text else f"{text}\n  =  {matrix}"
 
 
 def product_notation(node: Einsum, names: Mapping[Node, str] | None = None) -> str:
