@@ -1,7 +1,8 @@
-"""One-line descriptions of a node.
+"""Short descriptions of a node.
 
-Owns :func:`node_repr`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and notation. Invariant: the time
-taken does not depend on the size of the graph below the node.
+Owns :func:`node_repr`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and
+notation. Invariant: the length of the text is bounded, and the time for a representation does not depend on
+the graph below.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def node_repr(node: Node) -> str:
 
 
 def expression_text(node: Node) -> str:
-    """The node in index notation, followed by ``= `` and its matrix notation where it has one that differs."""
+    """The node in index notation, followed by ``=`` and its matrix notation where it has another."""
     text, matrix = index_notation(node), matrix_notation(node)
     if matrix is None or matrix == text:
         return text

@@ -46,6 +46,9 @@ _MOST_LINES = 40
 _MOST_NODES = 400
 _FEWEST_NODES = 8
 _SMALLEST_SHARED = 3
+_PLACEHOLDER = (
+    0xF0000  # a plane of private characters: letters of a draft, before their order in the text is known
+)
 _NOT_WRITTEN = Fragment("", ATOM)
 
 
@@ -134,7 +137,7 @@ class _Place:
 
 
 def _line(root: Node, names: Mapping[Node, str]) -> str:
-    """The expression of one node down to the named ones."""
+    """The expression of one node down to the named ones, summed letters in the order of the text."""
     first = _Place(root, tuple(range(len(root.shape))))
     places: list[_Place] = []
     stack = [first]
@@ -146,13 +149,23 @@ def _line(root: Node, names: Mapping[Node, str]) -> str:
         if not place.is_named:
             letters = _open(place, letters)
             stack.extend(reversed(place.parts))
-    alphabet = index_names(letters)
+    rank = len(root.shape)
+    draft = _render(places, [chr(_PLACEHOLDER + letter) for letter in range(letters)], names)
+    met = dict.fromkeys(ord(character) - _PLACEHOLDER for character in draft)
+    order = [*range(rank), *(letter for letter in met if rank <= letter < letters)]
+    order += [letter for letter in range(rank, letters) if letter not in met]
+    readable = dict(zip(order, index_names(letters), strict=True))
+    return _render(places, [readable[letter] for letter in range(letters)], names)
+
+
+def _render(places: Sequence[_Place], alphabet: Sequence[str], names: Mapping[Node, str]) -> str:
+    """The text of the first place; parts stand behind the places they belong to."""
     for place in reversed(places):
         if place.is_named:
             place.fragment = _named(names[place.node], place.letters, alphabet)
         else:
             place.fragment = _written(place, alphabet, names)
-    return first.fragment.text
+    return places[0].fragment.text
 
 
 def _open(place: _Place, letters: int) -> int:

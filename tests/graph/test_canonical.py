@@ -1,0 +1,117 @@
+"""The same product is the same node, whatever the letters and the order of operands."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from einsumad.graph import add, einsum, leaf, multiply, ones, total, unit
+from einsumad.graph.verify import verify
+from tests.graph.build import symbol
+from tests.graph.dense import dense
+
+_SIZE = 2
+
+
+@st.composite
+def products(draw):
+    """Operands (often the same node twice), labels of one size, output labels."""
+    pool = [symbol(f"T{rank}", *[_SIZE] * rank) for rank in range(4)] + [
+        unit(_SIZE, 2, float),
+        symbol("S", 2, 2),
+    ]
+    operands = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=6))
+    inputs = [tuple(draw(st.integers(0, 5)) for _ in operand.shape) for operand in operands]
+    met = sorted({label for labels in inputs for label in labels})
+    output = draw(st.permutations(met))[: draw(st.integers(0, len(met)))]
+    return operands, inputs, tuple(output)
+
+
+@settings(max_examples=max(500, settings().max_examples))
+@given(products(), st.data())
+def test_letters_and_order_of_operands_play_no_part(written, data):
+    operands, inputs, output = written
+    node = einsum(operands, inputs, output, 3)
+    letters = data.draw(st.permutations(range(-7, 13)))
+    order = data.draw(st.permutations(range(len(operands))))
+    renamed = [tuple(letters[label] for label in inputs[k]) for k in order]
+    again = einsum([operands[k] for k in order], renamed, [letters[label] for label in output], 3)
+    assert again is node
+    verify([node])
+
+
+@settings(max_examples=max(150, settings().max_examples))
+@given(products())
+def test_the_canonical_form_has_the_value_that_was_written(written):
+    operands, inputs, output = written
+    node = einsum(operands, inputs, output, 3)
+    generator = np.random.default_rng(0)
+    values = {
+        o: generator.integers(-3, 4, o.shape).astype(float) for o in dict.fromkeys(operands) if not o.operands
+    }
+    arguments = []
+    for operand, labels in zip(operands, inputs, strict=True):
+        arguments += [dense(operand, values), list(labels)]
+    np.testing.assert_array_equal(dense(node, values), 3 * np.einsum(*arguments, list(output)))
+
+
+@given(st.permutations(range(5)))
+def test_the_order_of_a_sum_plays_no_part(order):
+    terms = [symbol(f"t{k % 4}", 3) for k in range(5)]
+    assert add([terms[k] for k in order]) is add(terms)
+
+
+def test_products_that_are_not_the_same_are_different_nodes():
+    matrix = symbol("T2", 2, 2)
+    forms = [
+        einsum([matrix, matrix], [(0, 1), (1, 2)], (0, 2)),
+        einsum([matrix, matrix], [(0, 1), (1, 2)], (2, 0)),
+        einsum([matrix, matrix], [(0, 1), (2, 1)], (0, 2)),
+        einsum([matrix, matrix], [(1, 0), (1, 2)], (0, 2)),
+        einsum([matrix, matrix], [(0, 1), (0, 1)], (0, 1)),
+        einsum([matrix, matrix], [(0, 1), (1, 0)], (0, 1)),
+        einsum([matrix, matrix], [(0, 1), (0, 1)], ()),
+        einsum([matrix, matrix], [(0, 1), (1, 0)], ()),
+        einsum([matrix, matrix], [(0, 0), (1, 1)], ()),
+    ]
+    assert len(set(forms)) == len(forms)
+
+
+def test_a_symmetric_product_is_symmetric_as_a_node():
+    matrix = symbol("X", 5, 3)
+    gram = einsum([matrix, matrix], [(0, 1), (0, 2)], (1, 2))
+    assert gram is einsum([matrix, matrix], [(0, 1), (0, 2)], (2, 1))
+
+
+def test_interchangeable_operands_cost_no_search():
+    vector, matrix = symbol("x", 3), symbol("M", 3, 3)
+    start = time.perf_counter()
+    multiply(*[vector] * 60)
+    einsum([matrix] * 40, [(0, k) for k in range(1, 41)], range(41))
+    assert time.perf_counter() - start < 1
+
+
+def test_past_the_search_bound_the_form_is_legal_and_repeatable():
+    matrix = symbol("M", 2, 2)
+    loops = [(k, k + 1 if k % 3 < 2 else k - 2) for k in range(24)]
+    first = einsum([matrix] * 24, loops, ())
+    assert einsum([matrix] * 24, loops, ()) is first
+    verify([first])
+
+
+def test_numbers_are_ordered_even_when_they_are_not_comparable():
+    numbers = [leaf((), float, ("number", value)) for value in (2.5, float("nan"), float("-inf"), 3, 1e300)]
+    products = {multiply(*numbers), multiply(*reversed(numbers)), multiply(*numbers[2:], *numbers[:2])}
+    assert len(products) == 1
+    assert total(*numbers) is total(*reversed(numbers))
+    verify(products)
+
+
+def test_ones_are_factors_like_others():
+    vector = symbol("x", 3)
+    spread = einsum([vector, ones((4,), float)], [(7,), (2,)], (2, 7))
+    assert spread.shape == (4, 3)
+    assert spread is einsum([ones((4,), float), vector], [(0,), (1,)], (0, 1))
