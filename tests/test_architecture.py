@@ -21,6 +21,7 @@ MOST_METHODS_OF_A_CLASS = 15
 
 # Modules that may load another one when it is first used, through importlib, each with its reason.
 LAZY_LOADERS: dict[str, str] = {
+    "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
     "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
 }
 

@@ -41,8 +41,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 def evaluate(roots: Sequence[Node], values: Mapping[Leaf, Any], exact: bool = False) -> list[Array]:
     """The values of the roots, given those of the leaves.
 
-    With `exact`, values are integers or :class:`~fractions.Fraction` and the results are object arrays of such;
-    functions that leave the rational numbers raise ``TypeError``.
+    With `exact`, values are integers or :class:`~fractions.Fraction` and the results are object arrays of
+    such; functions that leave the rational numbers raise ``TypeError``.
     """
     found: dict[Node, Array] = {}
     with np.errstate(all="ignore"):

@@ -1,7 +1,8 @@
 """Python text from steps: names, number literals, and functions of bounded length.
 
-Owns how generated source looks. Imports nothing of the package above the graph. Invariant: the text is a function of
-the plan alone, and holds register names, NumPy calls, numbers and names of catalogue functions only.
+Owns how generated source looks. Imports nothing of the package above the graph. Invariant: the text is a
+function of the plan alone, and holds register names, NumPy calls, numbers and names of catalogue functions
+only.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Products as trees of primitive steps: which tensors meet first, and where numbers, masks and deltas go.
 
-Owns the decomposition of n-ary products. Imports the graph and the other files on products here. Invariant: the
-result is a graph of the same values whose products are all primitive (see :mod:`einsumad.planning.primitives`);
-equal sub-contractions are the same node.
+Owns the decomposition of n-ary products. Imports the graph and the other files on products here. Invariant:
+the result is a graph of the same values whose products are all primitive (see
+:mod:`einsumad.planning.primitives`); equal sub-contractions are the same node.
 
-Tensor order: diagonals and sums within one factor come first, then factors of equal index sets merge entry by entry,
-then pairs are contracted in the order of a path search over what is left. Numbers multiply the smallest tensor on the
-way. Deltas and spread axes come last.
+Tensor order: diagonals and sums within one factor come first, then factors of equal index sets merge entry
+by entry, then pairs are contracted in the order of a path search over what is left. Numbers multiply the
+smallest tensor on the way. Deltas and spread axes come last.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from einsumad.graph import (
 )
 from einsumad.planning.masks import apply_masks
 from einsumad.planning.order import Pair, contraction_pairs
-from einsumad.planning.primitives import Factor, group, kind_of, layout, number, scaled
+from einsumad.planning.primitives import Factor, group, kind_of, layout, number, only_scales, scaled
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 
 
@@ -71,7 +71,7 @@ def _product(node: Einsum, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    if kind_of(node) is not None and not any(rearranges(operand) for operand in node.operands):
+    if kind_of(node) is not None and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node)
     if resolved is None:
@@ -99,8 +99,9 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     numbers += [f for f in tensors if not f.labels]
     tensors = [f for f in tensors if f.labels]
     value = _scalar(numbers, coefficient, work)
-    core = _contracted(tensors, value, output, sizes, work)
-    return group([core], late, output, work)
+    held = {label for factor in tensors for label in factor.labels}
+    core = _contracted(tensors, value, tuple([label for label in output if label in held]), sizes, work)
+    return group([core], late, output, work) if late else layout(core, output)
 
 
 def _summed_alone(factors: Sequence[Factor], others: Sequence[Factor], output: Labels) -> list[Factor]:
@@ -121,7 +122,9 @@ def _merged(
         sets.setdefault(frozenset(factor.labels), []).append(factor)
     merged: list[Factor] = []
     for labels, same in sets.items():
-        elsewhere = set(output).union(*[other for other in sets if other != labels], *[f.labels for f in others])
+        elsewhere = set(output).union(
+            *[other for other in sets if other != labels], *[f.labels for f in others]
+        )
         place = same[0].labels
         kept = tuple([label for label in place if label in elsewhere])
         if len(same) == 1 or kept == place:
@@ -158,7 +161,7 @@ def _contracted(
     for k in range(len(volumes)):
         part = tensors[k] if k < len(tensors) else _joined(parts, pairs[k - len(tensors)], work)
         parts.append(_times(part, value, work) if k == smallest else part)
-    return layout(parts[-1], output)
+    return parts[-1]
 
 
 def _joined(parts: Sequence[Factor], pair: Pair, work: np.dtype) -> Factor:

@@ -1,7 +1,8 @@
 """What a step costs: arithmetic, memory traffic and calls, and the time a simple machine needs for them.
 
-Owns the cost model. Imports the kernels and the catalogue's costs. Invariant: costs depend on kernels, shapes and
-dtypes only; they are exact integers, so that comparisons never depend on rounding or on the machine at hand.
+Owns the cost model. Imports the kernels and the catalogue's costs. Invariant: costs depend on kernels,
+shapes and dtypes only; they are exact integers, so that comparisons never depend on rounding or on the
+machine at hand.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Machine:
 
 
 MACHINE = Machine()
-"""A common desktop core. Plans are chosen with these numbers everywhere, so that the same program has the same plan."""
+"""A common desktop core. Plans are chosen with these numbers everywhere: one program has one plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,8 @@ def step_cost(node: Node) -> Cost:
     return kernel_cost(kernel, [o.shape for o in operands], read, node.shape, node.dtype)
 
 
-def kernel_cost(
-    kernel: Kernel, operands: Sequence[Shape], read: int, shape: Shape, dtype: np.dtype
-) -> Cost:
-    """The cost of a kernel on operands of these shapes, of which `read` bytes are stored, for a result of this shape."""
+def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: int, shape: Shape, dtype: np.dtype) -> Cost:
+    """The cost of a kernel on operands of these shapes, `read` bytes in all, for a result of this shape."""
     size = prod(shape)
     moved = read + size * dtype.itemsize
     match kernel:
@@ -117,4 +116,3 @@ def _layout_cost(kernel: Layout, operand: Shape, moved: int, shape: Shape) -> Co
     if summed:
         return Cost(prod(operand), moved, 1)
     return Cost(prod(shape), moved, 1) if kernel.coefficient != 1 else Cost(0, 0, 1)
-

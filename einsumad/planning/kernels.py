@@ -1,7 +1,7 @@
 """What a step computes: one frozen record for each kind of kernel, made from primitive nodes.
 
-Owns the kernels and their fusions. Imports the graph and the primitives. Invariant: a kernel with its operands is all
-that lowering, cost and printing need of a node.
+Owns the kernels and their fusions. Imports the graph and the primitives. Invariant: a kernel with its
+operands is all that lowering, cost and printing need of a node.
 
 Labels are those of the node: 0, 1, ... for the axes of the result, larger ones are summed.
 """
@@ -31,7 +31,7 @@ from einsumad.graph import (
     Selection,
     Unit,
 )
-from einsumad.planning.primitives import constant_value, kind_of
+from einsumad.planning.primitives import constant_value, kind_of, only_scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The entrywise product of `inputs`, operands in `divisors` dividing, where all operands in `masks` hold."""
+    """The entrywise product of the operands, those in `divisors` dividing, where all in `masks` hold."""
 
     inputs: tuple[Labels, ...]
     masks: tuple[int, ...]
@@ -175,9 +175,10 @@ def _embed_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
 
 
 def fused_kernel(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
-    """The kernel of a node together with those of operands that it can take in, given how many users a node has.
+    """The kernel of a node, with those of operands that it takes in, given how many users a node has.
 
-    Sums take in factors and become choices between complementary masks; groups take in reciprocals as divisions.
+    Sums take in factors and become choices between complementary masks; groups take in reciprocals as
+    divisions.
     """
     kernel, operands = kernel_of(node)
     match kernel:
@@ -193,20 +194,13 @@ def _weighted(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple
     terms: list[Node] = []
     for operand in operands:
         coefficient: Number = 1
-        if isinstance(operand, Einsum) and _only_scales(operand):
+        if isinstance(operand, Einsum) and only_scales(operand):
             free = operand.coefficient == -1 or (users(operand) == 1 and isfinite(operand.coefficient))
             if free:
                 coefficient, operand = operand.coefficient, operand.operands[0]  # noqa: PLW2901 - looked through
         coefficients.append(coefficient)
         terms.append(operand)
     return Sum(tuple(coefficients)), tuple(terms)
-
-
-def _only_scales(node: Einsum) -> bool:
-    if len(node.operands) != 1 or constant_value(node) is not None:
-        return False
-    identity = node.inputs[0] == tuple(range(len(node.shape)))
-    return identity and node.operands[0].dtype == node.dtype != BOOL
 
 
 def _divided(
@@ -232,7 +226,7 @@ def _divided(
 def _choice(
     node: Node, operands: tuple[Node, ...], users: Callable[[Node], int]
 ) -> tuple[Kernel, tuple[Node, ...]] | None:
-    """m a + (not m) b = a where m, else b."""
+    """Two terms with complementary masks: m a + (not m) b is a where m, else b."""
     if len(operands) != 2 or any(users(operand) != 1 for operand in operands):
         return None
     first, second = (_masked(operand, node.dtype) for operand in operands)

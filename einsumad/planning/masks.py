@@ -1,7 +1,8 @@
 """Masks of a product: they select, and are never multiplied into anything that is summed or stored.
 
-Owns the order in which masks meet factors. Imports the primitives. Invariant: where a mask is false no factor whose
-labels contain the mask's, or are contained in them, contributes; a mask over output labels holds for all factors.
+Owns the order in which masks meet factors. Imports the primitives. Invariant: where a mask is false no
+factor whose labels contain the mask's, or are contained in them, contributes; a mask over output labels
+holds for all factors.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ def apply_masks(
     for factor, held in parts:
         missing = [m for m in early if set(m.labels) <= set(factor.labels) and m.labels not in held]
         selected.append(group([factor], missing, factor.labels, dtype))
-    for mask in early:
-        if set(mask.labels) <= set(output) and not all(set(mask.labels) <= set(f.labels) for f in selected):
-            late.append(mask)
+    late += [mask for mask in early if set(mask.labels) <= set(output) and not _everywhere(mask, selected)]
     return selected, late
+
+
+def _everywhere(mask: Factor, factors: Sequence[Factor]) -> bool:
+    return all(set(mask.labels) <= set(factor.labels) for factor in factors)
 
 
 class _Part(NamedTuple):
@@ -69,7 +72,7 @@ def _belongs_last(mask: Factor, factors: Sequence[Factor], output: Labels, sizes
 
 
 def _collected(mask: Factor, masks: Sequence[Factor], parts: list[_Part], dtype: np.dtype) -> list[_Part]:
-    """Multiply the factors within the mask's labels and select there; a larger factor may carry mask and numbers."""
+    """Multiply the factors within the mask's labels and select there; numbers may go with a larger factor."""
     labels = set(mask.labels)
     inside = [part for part in parts if set(part.factor.labels) <= labels and mask.labels not in part.held]
     larger = [part for part in parts if labels < set(part.factor.labels)]

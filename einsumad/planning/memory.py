@@ -1,7 +1,7 @@
 """The life of tensors: which step is the last to read one, whose memory a step may take over, and the peak.
 
-Owns liveness and the memory limit. Imports the plan's records. Invariant: memory is taken over only when nothing else
-reads it, now or later, and it belongs to the plan; inputs are never written.
+Owns liveness and the memory limit. Imports the plan's records. Invariant: memory is taken over only when
+nothing else reads it, now or later, and it belongs to the plan; inputs are never written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from einsumad.functions import elementwise_function
-from einsumad.graph import Shape
+from einsumad.graph import Labels, Shape
 from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Sum
 
 _FALLBACK = 16 * 2**30
@@ -23,11 +23,16 @@ _FALLBACK = 16 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept."""
+    """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept.
+
+    `takeable` are the operands whose entries lie where those of the result lie, in kernels that work in
+    place.
+    """
 
     register: int
     kernel: Kernel
     operands: tuple[int, ...]
+    takeable: tuple[int, ...]
     shape: Shape
     stored: Shape
     dtype: np.dtype
@@ -36,8 +41,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """For each step the register it takes the memory of and the registers that die; for each output whether it is
-    copied; and the peak in bytes, with the step at which it occurs.
+    """Who takes whose memory, and the peak.
+
+    For each step the register whose memory it takes, and the registers that die; for each output whether it
+    is copied; the peak in bytes, and the step at which it occurs.
     """
 
     taken: list[int | None]
@@ -122,11 +129,17 @@ class _State:
         return None
 
     def _takes(self, draft: Draft) -> int | None:
-        if not _writes_in_place(draft.kernel) or not draft.stored:
+        if not draft.takeable or not draft.stored:
             return None
         buffers = [self.buffer[register] for register in draft.operands]
-        for register, buffer in zip(draft.operands, buffers, strict=True):
-            if register < self.inputs or self.view[register] or self.readers[register] or buffer < self.inputs:
+        for register in draft.takeable:
+            buffer = self.buffer[register]
+            if (
+                register < self.inputs
+                or self.view[register]
+                or self.readers[register]
+                or buffer < self.inputs
+            ):
                 continue
             other = self.drafts[register - self.inputs]
             alone = self.holders[buffer] == 1 and buffers.count(buffer) == 1
@@ -165,15 +178,22 @@ class _State:
         return tuple(copied)
 
 
-def _writes_in_place(kernel: Kernel) -> bool:
+def takeable(kernel: Kernel, operands: Sequence[object]) -> tuple[int, ...]:
+    """The registers among the operands that the kernel can write its result to while it reads them."""
     match kernel:
         case Layout():
-            return kernel.coefficient != 1 and kernel.labels == tuple(range(len(kernel.labels)))
+            places = [kernel.coefficient != 1 and _in_order(kernel.labels)]
         case Group():
-            return not kernel.masks
+            places = [not kernel.masks and _in_order(labels) for labels in kernel.inputs]
         case Apply():
-            return elementwise_function(kernel.function).takes_out
-    return isinstance(kernel, Sum)
+            places = [elementwise_function(kernel.function).takes_out] * len(operands)
+        case _:
+            places = [isinstance(kernel, Sum)] * len(operands)
+    return tuple([o for o, place in zip(operands, places, strict=True) if place and isinstance(o, int)])
+
+
+def _in_order(labels: Labels) -> bool:
+    return labels == tuple(range(len(labels)))
 
 
 def _takes_diagonal(kernel: Kernel) -> bool:

@@ -1,7 +1,7 @@
 """The order of pairwise contractions, and the order of axes of what they produce.
 
-Owns the path search. Imports the primitives. Invariant: the same label sets and sizes give the same order, whatever the
-hash seed; searches are cached by that structure alone.
+Owns the path search. Imports the primitives. Invariant: the same label sets and sizes give the same order,
+whatever the hash seed; searches are cached by that structure alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Sets = tuple[Labels, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One contraction: positions of its two operands among leaves and earlier results, and the labels it keeps."""
+    """One contraction: its operands by position among leaves and earlier results, and what it keeps."""
 
     left: int
     right: int
@@ -33,7 +33,8 @@ class Pair:
 def contraction_pairs(leaves: Sequence[Labels], output: Labels, sizes: dict[int, int]) -> list[Pair]:
     """The pairs in which tensors with these labels are contracted, each with its labels in a good order.
 
-    Results are numbered on from the leaves. An index is summed as soon as no other tensor and not the output has it.
+    Results are numbered on from the leaves. An index is summed as soon as no other tensor and not the
+    output has it.
     """
     sets = tuple([tuple(sorted(labels)) for labels in leaves])
     used = sorted({label for labels in sets for label in labels})
@@ -111,7 +112,7 @@ def _kept_sets(pairs: Sequence[Pair], leaves: Sequence[Labels], output: Labels) 
 def _order_operands(
     pair: Pair, wanted: Labels, kept: Sequence[frozenset[int]], everything: list[Labels], count: int
 ) -> None:
-    """Axis orders for operands that are results: batch, then free, then summed, as the other operand has them."""
+    """Axis orders for operands that are results: batch, then free, then summed as in the other operand."""
     for mine, other in ((pair.left, pair.right), (pair.right, pair.left)):
         if mine < count:
             continue

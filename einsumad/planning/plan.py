@@ -1,8 +1,9 @@
 """Plans: straight-line programs over registers, as frozen data that can be printed.
 
-Owns the plan and how it is made from a graph. Imports the kernels, cost and memory. Invariant: a step reads registers
-written before it; register ``k < len(inputs)`` holds input ``k``. The same graph gives the same plan text, whatever
-the hash seed. Nothing is allocated here: a plan over the memory limit is refused before it exists.
+Owns the plan and how it is made from a graph. Imports the kernels, cost and memory. Invariant: a step reads
+registers written before it; register ``k < len(inputs)`` holds input ``k``. The same graph gives the same
+plan text, whatever the hash seed. Nothing is allocated here: a plan over the memory limit is refused before
+it exists.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from einsumad.graph import Leaf, Node, Shape, count_users, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, kernel_cost
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sum, fused_kernel
-from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory
+from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
 from einsumad.planning.primitives import constant_value
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.text import plan_text, readable_bytes, step_text
@@ -26,7 +27,7 @@ from einsumad.planning.text import plan_text, readable_bytes, step_text
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A program: inputs, steps, outputs (registers; copied where they would share memory), and what it costs."""
+    """Inputs, steps, outputs (registers, copied where they would share memory), and what it all costs."""
 
     inputs: tuple[Leaf, ...]
     steps: tuple[Step, ...]
@@ -84,7 +85,16 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         registers_read = tuple([r for r in found if isinstance(r, int)])
         dtypes = tuple([o.dtype for o in operands])
         drafts.append(
-            Draft(registers[node], kernel, registers_read, node.shape, stored[node], node.dtype, dtypes)
+            Draft(
+                registers[node],
+                kernel,
+                registers_read,
+                takeable(kernel, found),
+                node.shape,
+                stored[node],
+                node.dtype,
+                dtypes,
+            )
         )
         operands_of.append(found)
         costs.append(_cost(kernel, operands, shapes, stored[node], node))
@@ -104,7 +114,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
 
 
 def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]]:
-    """The nodes that need a step, operands first, each with its kernel and the operands that the kernel reads."""
+    """The nodes that need a step, operands first, each with its kernel and what the kernel reads."""
     users = count_users(roots)
     order = topological(roots)
     needed = {root for root in roots if not isinstance(root, Leaf)}
@@ -115,7 +125,11 @@ def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Nod
             found.append((node, (kernel, operands)))
             numbers = isinstance(kernel, _TAKES_NUMBERS)
             needed.update(
-                [o for o in operands if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)]
+                [
+                    o
+                    for o in operands
+                    if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)
+                ]
             )
     found.reverse()
     return found
@@ -137,7 +151,7 @@ def _register(node: Node, registers: dict[Node, int]) -> int:
 
 
 def _stored_shape(kernel: Kernel, operands: Sequence[Shape], shape: Shape) -> Shape:
-    """The shape that is kept: without leading axes, and with size one on others, along which nothing varies."""
+    """The shape that is kept: nothing varies along leading axes that it lacks and axes of size one."""
     match kernel:
         case Sum() | Apply():
             return np.broadcast_shapes(*operands) if any(o != shape for o in operands) else shape
@@ -172,14 +186,12 @@ def _cost(
 def _check_limit(steps: Sequence[Step], memory: Memory, limit: int) -> None:
     if memory.peak <= limit:
         return
-    candidates = [step for step in steps[: memory.peak_step + 1]]
+    candidates = steps[: memory.peak_step + 1]
     largest = max(candidates, key=lambda step: (prod(step.stored) * step.dtype.itemsize, -step.register))
     size = prod(largest.stored) * largest.dtype.itemsize
     raise MemoryLimitError(
         f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
         f"Its largest tensor is {step_text(largest)} of shape {largest.shape}, {readable_bytes(size)}. "
-        "Ask for a product with a vector (hvp, jvp, vjp) or for the compressed form instead of the whole tensor, "
+        "Ask for a product with a vector (hvp, jvp, vjp) instead of the whole tensor, "
         f"use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
     )
-
-

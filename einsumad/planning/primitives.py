@@ -12,8 +12,8 @@ group       entrywise product with broadcasting, selected by its masks at the ve
 contract    two operands and at least one sum; each summed index is in both
 ==========  ============================================================================================
 
-Only constants, layouts without a sum and embeddings of no operand have a coefficient other than one: a factor is a
-step of its own, done in place, so that the product without it can be shared.
+Only constants, layouts without a sum and embeddings of no operand have a coefficient other than one: a
+factor is a step of its own, done in place, so that the product without it can be shared.
 """
 
 from __future__ import annotations
@@ -67,6 +67,13 @@ def constant_value(node: Node) -> Number | None:
         case Einsum() if all(isinstance(operand, Ones) for operand in node.operands) and not has_sum(node):
             return node.coefficient
     return None
+
+
+def only_scales(node: Node) -> bool:
+    """Whether the node is a number times one tensor of its dtype."""
+    if not isinstance(node, Einsum) or len(node.operands) != 1 or isinstance(node.operands[0], Structural):
+        return False
+    return node.operands[0].dtype == node.dtype != BOOL and node.inputs[0] == tuple(range(len(node.shape)))
 
 
 def kind_of(node: Einsum) -> str | None:
@@ -126,7 +133,7 @@ def _structural_kind(node: Einsum) -> str | None:
 
 
 def layout(factor: Factor, output: Labels, coefficient: Number = 1, dtype: Any = None) -> Factor:
-    """The factor with its axes permuted, diagonals taken, other labels summed; itself where nothing changes."""
+    """The factor with axes permuted, diagonals taken, other labels summed; itself where nothing changes."""
     dtype = factor.node.dtype if dtype is None else dtype
     if factor.labels == output and coefficient == 1 and factor.node.dtype == dtype:
         return factor

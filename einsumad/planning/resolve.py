@@ -1,7 +1,8 @@
 """The first step of a product: units rename, ones spread, and what is left is a product of stored tensors.
 
 Owns the elimination of structural operands and of operands that only rearrange another tensor. Imports the
-primitives. Invariant: the resolved product, embedded, is the product; its factors and masks have distinct labels each.
+primitives. Invariant: the resolved product, embedded, is the product; its factors and masks have distinct
+labels each.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _LARGEST_COEFFICIENT = 1e64
 class Resolved:
     """A product of factors where all masks hold, summed to the labels of `output`, and how it is embedded.
 
-    `axes` has the label of each axis of the result: a label that comes back is a delta, one that `output` lacks is
-    spread. `work` is the dtype that the product is computed in.
+    `axes` has the label of each axis of the result: a label that comes back is a delta, one that `output`
+    lacks is spread. `work` is the dtype that the product is computed in.
     """
 
     factors: list[Factor]
@@ -79,7 +80,7 @@ def resolve(node: Einsum) -> Resolved | None:
 
 
 def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
-    """The factors, with each operand that only rearranges, scales or spreads a tensor replaced by that tensor."""
+    """The factors, with operands that only rearrange, scale or spread a tensor replaced by that tensor."""
     coefficient = node.coefficient
     found: list[Factor] = []
     pending = list(zip(reversed(node.operands), reversed(node.inputs), strict=True))
@@ -99,17 +100,19 @@ def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
 
 
 def rearranges(node: Node) -> bool:
-    """Whether the node is a product that only permutes, scales, spreads or embeds one tensor of its own dtype."""
+    """Whether the node only permutes, scales, spreads or embeds one tensor of its own dtype."""
     if not isinstance(node, Einsum):
         return False
     ordinary = [operand for operand in node.operands if not isinstance(operand, Unit | Ones)]
     if len(ordinary) > 1 or not isfinite(node.coefficient) or has_sum(node):
         return False
+    if any(len(set(labels)) < len(labels) for labels in node.inputs):
+        return False  # a diagonal is taken where it is
     return all(o.dtype == node.dtype and not isinstance(o, Affine | Selection) for o in ordinary)
 
 
 def _renaming(factors: Iterable[Factor]) -> dict[int, int]:
-    """For each label that a unit makes equal to others, the smallest of them: an output label where there is one."""
+    """For each label in a unit the smallest label equal to it: an output label where there is one."""
     names: dict[int, int] = {}
     for factor in factors:
         if isinstance(factor.node, Unit):

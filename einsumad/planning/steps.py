@@ -1,6 +1,7 @@
 """One step of a plan: a kernel, the registers that it reads and the one that it writes.
 
-Owns the records. Imports the kernels and cost. Invariant: frozen data, made by :mod:`einsumad.planning.plan` only.
+Owns the records. Imports the kernels and cost. Invariant: frozen data, made by
+:mod:`einsumad.planning.plan` only.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ Operand: TypeAlias = int | Constant
 class Step:
     """One kernel: reads `operands`, writes `register`.
 
-    `stored` is the shape that is kept: it broadcasts to `shape` where the value does not vary along an axis. `takes` is
-    the operand whose memory the result takes over, `frees` are the registers that nothing reads later.
+    `stored` is the shape that is kept: it broadcasts to `shape` where the value does not vary along an
+    axis. `takes` is the operand whose memory the result takes over, `frees` are the registers that nothing
+    reads later.
     """
 
     register: int

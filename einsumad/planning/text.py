@@ -1,15 +1,16 @@
 """Plans in index notation.
 
-Owns the text of a plan. Imports the kernels and the letters of indices; reads plans and steps by their fields.
-Invariant: the text depends on the plan alone.
+Owns the text of a plan. Imports the kernels and the letters of indices; reads plans and steps by their
+fields. Invariant: the text depends on the plan alone.
 
-``t3[i,k] = sum_j t1[i,j] t2[j,k]`` is a contraction; ``[t4[i]]`` in a product is a mask, one where it holds and zero
-elsewhere; ``δ[i,j]`` is a unit tensor; ``1[i]`` spreads over an index.
+``t3[i,k] = sum_j t1[i,j] t2[j,k]`` is a contraction; ``[t4[i]]`` in a product is a mask, one where it holds
+and zero elsewhere; ``δ[i,j]`` is a unit tensor; ``1[i]`` spreads over an index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from einsumad.functions import elementwise_function, general_function
 from einsumad.graph import Labels, Leaf, Number, Params
@@ -100,36 +101,39 @@ def _factor(coefficient: Number) -> str:
 
 
 def _right_side(step: Step) -> str:
-    kernel = step.kernel
-    match kernel:
-        case Layout():
-            return _summed(step, [kernel.labels], lambda letters: [_operand(step, 0, letters[0])], kernel.coefficient)
-        case Contract():
-            inputs = [kernel.left, kernel.right]
-            return _summed(step, inputs, lambda letters: [_operand(step, k, letters[k]) for k in (0, 1)], 1)
-        case Embed():
-            return _embedded(step, kernel)
-        case Group():
-            return _group(step, kernel)
-        case Choose():
-            mask, yes, no = (_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs))
-            return f"{yes} where {mask} else {no}"
-        case Sum():
-            return _sum(step, kernel)
-        case Apply():
-            return _apply(step, kernel)
-        case Call():
-            symbol = general_function(kernel.function).symbol
-            return f"{symbol}({_arguments(step, kernel.params, with_index=False)})"
-        case Fill():
-            return _number(kernel.value)
-        case AffineMap():
-            letters = _letters(step)
-            terms = [f"{s}{name}" for s, name in zip(kernel.strides, letters[1:], strict=True)]
-            return f"[{letters[0]} = {' + '.join([str(kernel.offset), *terms])}]"
-        case OneHot():
-            letters = _letters(step)
-            return f"[{letters[-1]} = {_operand(step, 0, letters[:-1])}]"
+    return _WRITERS[type(step.kernel)](step, step.kernel)
+
+
+def _layout(step: Step, kernel: Layout) -> str:
+    return _factor(kernel.coefficient) + _summed(step, [kernel.labels])
+
+
+def _contract(step: Step, kernel: Contract) -> str:
+    return _summed(step, [kernel.left, kernel.right])
+
+
+def _choose(step: Step, kernel: Choose) -> str:
+    mask, yes, no = (_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs))
+    return f"{yes} where {mask} else {no}"
+
+
+def _call(step: Step, kernel: Call) -> str:
+    return f"{general_function(kernel.function).symbol}({_arguments(step, kernel.params, with_index=False)})"
+
+
+def _fill(_: Step, kernel: Fill) -> str:
+    return _number(kernel.value)
+
+
+def _affine(step: Step, kernel: AffineMap) -> str:
+    letters = _letters(step)
+    terms = [f"{stride}{name}" for stride, name in zip(kernel.strides, letters[1:], strict=True)]
+    return f"[{letters[0]} = {' + '.join([str(kernel.offset), *terms])}]"
+
+
+def _one_hot(step: Step, _: OneHot) -> str:
+    letters = _letters(step)
+    return f"[{letters[-1]} = {_operand(step, 0, letters[:-1])}]"
 
 
 def _named(step: Step, labels: Labels) -> list[str]:
@@ -137,15 +141,14 @@ def _named(step: Step, labels: Labels) -> list[str]:
     return [names[label] for label in labels]
 
 
-def _summed(
-    step: Step, inputs: Sequence[Labels], write: Callable[[list[list[str]]], list[str]], coefficient: Number
-) -> str:
+def _summed(step: Step, inputs: Sequence[Labels]) -> str:
+    """The product of the operands with these labels, summed over those that the result lacks."""
     everything = [label for labels in inputs for label in labels]
     names = index_names(max([len(step.shape), *[label + 1 for label in everything]]))
     summed = sorted({label for label in everything if label >= len(step.shape)})
     head = f"sum_{''.join([names[label] for label in summed])} " if summed else ""
-    factors = write([[names[label] for label in labels] for labels in inputs])
-    return f"{_factor(coefficient)}{head}{' '.join(factors)}"
+    factors = [_operand(step, k, [names[label] for label in labels]) for k, labels in enumerate(inputs)]
+    return head + " ".join(factors)
 
 
 def _embedded(step: Step, kernel: Embed) -> str:
@@ -190,3 +193,18 @@ def _arguments(step: Step, params: Params, with_index: bool) -> str:
     letters = _letters(step) if with_index else ()
     written = [_operand(step, k, letters) for k in range(len(step.operands))]
     return ", ".join([*written, *[str(param) for param in params]])
+
+
+_WRITERS: dict[type, Callable[[Step, Any], str]] = {
+    AffineMap: _affine,
+    Apply: _apply,
+    Call: _call,
+    Choose: _choose,
+    Contract: _contract,
+    Embed: _embedded,
+    Fill: _fill,
+    Group: _group,
+    Layout: _layout,
+    OneHot: _one_hot,
+    Sum: _sum,
+}

@@ -1,11 +1,14 @@
 """Lowering: each step of a plan as straight-line NumPy statements.
 
-Owns the table from kernels to statements. Imports the plan and the files beside it. Invariant: every kernel has an entry.
+Owns the table from kernels to statements. Imports the plan and the files beside it. Invariant: every kernel
+has an entry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 from einsumad.errors import InternalError
 from einsumad.execution.lowering.contract import lower_contract
@@ -36,7 +39,7 @@ _BIG = 2**16
 
 
 def lower(plan: Plan) -> str:
-    """The source of a module with a function ``plan`` of the plan's inputs that returns a tuple of its outputs."""
+    """The source of a function ``plan`` of the plan's inputs that returns a tuple of its outputs."""
     registers = registers_of(plan)
     held = [0] * len(plan.inputs)  # bytes that the variable of a register keeps alive
     body: list[Written] = []
@@ -56,7 +59,8 @@ def lower(plan: Plan) -> str:
             lines.append(f"del {', '.join(dropped)}")
         body.append(Written(step.register, reads, tuple(lines), step.frees))
     results = [
-        _result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)
+        _result(register, copied, registers)
+        for register, copied in zip(plan.outputs, plan.copied, strict=True)
     ]
     return assemble(len(plan.inputs), body, results, plan.outputs)
 
@@ -76,30 +80,24 @@ def _result(register: int, copied: bool, registers: Registers) -> str:
 
 def statements(step: Step, registers: Registers) -> list[str]:
     """The statements of one step."""
-    match step.kernel:
-        case Contract():
-            return lower_contract(step, step.kernel, registers)
-        case Group():
-            return lower_group(step, step.kernel, registers)
-        case Sum():
-            return lower_sum(step, step.kernel, registers)
-        case Apply():
-            return lower_apply(step, step.kernel, registers)
-        case Layout():
-            return lower_layout(step, step.kernel, registers)
-        case Embed():
-            return lower_embed(step, step.kernel, registers)
-        case Choose():
-            return lower_choose(step, step.kernel, registers)
-        case Call():
-            return lower_call(step, step.kernel, registers)
-        case Fill():
-            return lower_fill(step, step.kernel)
-        case AffineMap():
-            return lower_affine(step, step.kernel)
-        case OneHot():
-            return lower_one_hot(step, registers)
-    raise InternalError(f"no lowering for {type(step.kernel).__name__}")
+    lowering = _LOWERINGS.get(type(step.kernel))
+    if lowering is None:
+        raise InternalError(f"no lowering for {type(step.kernel).__name__}")
+    return lowering(step, step.kernel, registers)
 
+
+_LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
+    AffineMap: lower_affine,
+    Apply: lower_apply,
+    Call: lower_call,
+    Choose: lower_choose,
+    Contract: lower_contract,
+    Embed: lower_embed,
+    Fill: lower_fill,
+    Group: lower_group,
+    Layout: lower_layout,
+    OneHot: lower_one_hot,
+    Sum: lower_sum,
+}
 
 __all__ = ["kernel_name", "lower", "statements"]

@@ -1,7 +1,8 @@
 """Contractions of two tensors as matrix products on reshaped views.
 
-Owns the choice of the matrix product. Imports operands and source text. Invariant: integers never go through floating
-point; an operand is copied only if axes that have to become one do not lie side by side in it.
+Owns the choice of the matrix product. Imports operands and source text. Invariant: integers never go
+through floating point; an operand is copied only if axes that have to become one do not lie side by side in
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from einsumad.planning.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One operand: its expression, its labels in order, and those of its labels that only it and the result have."""
+    """One operand: its expression, its labels in order, and those that the other operand lacks."""
 
     text: str
     labels: Labels
@@ -43,7 +44,10 @@ def lower_contract(step: Step, kernel: Contract, registers: Registers) -> list[s
         free = tuple([label for label in labels if label not in other])
         sides.append(_Side(whole(register, registers), labels, free))
     left, right = sides
-    if right.free + left.free == tuple(range(ndim)) and left.free:
+    in_order = right.free + left.free == tuple(range(ndim))
+    if (in_order and left.free and right.free) or (
+        right.free and not left.free
+    ):  # a vector stands on the right
         left, right = right, left
     batch = tuple([label for label in range(ndim) if label in left.labels and label in right.labels])
     summed = _order_of_summed(left, right, ndim, sizes)
@@ -112,9 +116,7 @@ def _merged(text: str, groups: list[Labels], sizes: dict[int, int]) -> str:
     return f"{text}.reshape({shape_text(shape) if len(shape) > 1 else -1})"
 
 
-def _batched_product(
-    left: _Side, right: _Side, batch: Labels, summed: Labels, sizes: dict[int, int]
-) -> str:
+def _batched_product(left: _Side, right: _Side, batch: Labels, summed: Labels, sizes: dict[int, int]) -> str:
     """Matrix products for each index of the batch."""
     first = _stack(left, batch, left.free, summed, sizes)
     second = _stack(right, batch, summed, right.free, sizes)
@@ -132,13 +134,16 @@ def _stack(side: _Side, batch: Labels, rows: Labels, columns: Labels, sizes: dic
         return text
     if len(rows) + len(columns) == 1:
         return f"{text}[..., :, None]" if rows else f"{text}[..., None, :]"
-    return f"{text}.reshape({shape_text((*_sizes(batch, sizes), prod(_sizes(rows, sizes)), prod(_sizes(columns, sizes))))})"
+    matrix = (prod(_sizes(rows, sizes)), prod(_sizes(columns, sizes)))
+    return f"{text}.reshape({shape_text((*_sizes(batch, sizes), *matrix))})"
 
 
 def _dot_products(left: _Side, right: _Side, batch: Labels, summed: Labels, dtype: str) -> str:
     """Dot products along the last axis, or entrywise products summed along another."""
     if len(summed) == 1 and left.labels[-1] == right.labels[-1] == summed[0]:
-        texts = [permuted(s.text, [s.labels.index(label) for label in (*batch, *summed)]) for s in (left, right)]
+        texts = [
+            permuted(s.text, [s.labels.index(label) for label in (*batch, *summed)]) for s in (left, right)
+        ]
         return f"np.vecdot({texts[0]}, {texts[1]})"
     place = left.labels
     other = permuted(right.text, [right.labels.index(label) for label in place])

@@ -1,7 +1,8 @@
 """Entrywise steps: products with masks, sums, choices and catalogue functions.
 
-Owns broadcasting arithmetic. Imports operands and source text. Invariant: a step writes only memory that it allocated or
-that the plan lets it take over; small operands meet each other before they meet large ones; masks select last.
+Owns broadcasting arithmetic. Imports operands and source text. Invariant: a step writes only memory that it
+allocated or that the plan lets it take over; small operands meet each other before they meet large ones;
+masks select last.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from einsumad.planning.steps import Constant, Operand, Step
 def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     """The statements of an entrywise product."""
     ndim = len(step.shape)
-    terms = [aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)]
+    terms = [
+        aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)
+    ]
     masks = [terms[k].text for k in kernel.masks]
     factors = [k for k in range(len(terms)) if k not in kernel.masks and k not in kernel.divisors]
     name = register_name(step.register)
@@ -51,7 +54,7 @@ def _typed_if_number(step: Step, position: int, text: str) -> str:
 
 
 def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequence[Term]) -> list[str]:
-    """Factors, smallest first, then divisors; once the result has its full shape the rest is done in place."""
+    """Factors, smallest first, then divisors; after the first product of full shape all is done in place."""
     ordered = sorted(factors, key=lambda term: prod(term.shape))
     rest = [("*", term) for term in ordered[1:]] + [("/", term) for term in divisors]
     first = ordered[0] if ordered else Term("1.0", ())
@@ -72,19 +75,22 @@ def _product_in_place(step: Step, kernel: Group, terms: Sequence[Term], factors:
     """The product in the memory of the operand that is taken over."""
     taken = next(k for k, operand in enumerate(step.operands) if operand == step.takes)
     name = register_name(step.register)
-    target = register_name(step.operands[taken]) if isinstance(step.operands[taken], int) else name
+    target = plain(step.operands[taken])
     others = sorted([terms[k] for k in factors if k != taken], key=lambda term: prod(term.shape))
     divisors = [terms[k] for k in kernel.divisors if k != taken]
     small = [term for term in others if term.shape != step.stored]
     large = [term for term in others if term.shape == step.stored]
     partial = " * ".join([term.text for term in small])
-    lines = [f"{name} = {target}"]
     if taken in kernel.divisors:
         numerator = " * ".join([term.text for term in others]) or "1.0"
-        lines.append(f"np.divide({numerator}, {name}, {name})")
+        lines = [f"{name} = np.divide({numerator}, {target}, {target})"]
     else:
-        lines += [f"{name} *= {partial}"] if small else []
-        lines += [f"{name} *= {term.text}" for term in large]
+        pending = ([partial] if small else []) + [term.text for term in large]
+        if not pending:
+            lines = [f"{name} = np.divide({target}, {divisors.pop(0).text}, {target})"]
+        else:
+            lines = [f"{name} = np.multiply({target}, {pending[0]}, {target})"]
+            lines += [f"{name} *= {text}" for text in pending[1:]]
     return lines + [f"{name} /= {term.text}" for term in divisors]
 
 
@@ -126,7 +132,9 @@ def _magnitude(coefficient: Number) -> str:
     return repr(abs(coefficient))
 
 
-def _sum(name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> list[str]:
+def _sum(
+    name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]
+) -> list[str]:
     """A new array, then the rest in place."""
     if not large:  # no term has the full shape: they broadcast against each other
         return [f"{name} = {_small_sum(small)}"]
@@ -181,26 +189,36 @@ def _sum_in_place(
 ) -> list[str]:
     """The sum in the memory of the term that is taken over."""
     taken = next(term for term in large if term[1] == step.takes)
+    target = plain(taken[1])
     rest = [term for term in large if term is not taken]
-    lines = [f"{name} = {plain(taken[1])}"]
     pending = [_parenthesised(small)] if small else []
-    if abs(taken[0]) != 1:
-        lines.append(f"{name} *= {repr(taken[0])}")
-    elif taken[0] == -1:
-        if pending:
-            lines.append(f"np.subtract({pending.pop()}, {name}, {name})")
-        elif rest and rest[0][0] == 1:
-            lines.append(f"np.subtract({plain(rest.pop(0)[1])}, {name}, {name})")
-        else:
-            lines.append(f"np.negative({name}, {name})")
+    if taken[0] == 1 and (pending or rest):
+        sign, text = ("+", pending.pop()) if pending else _split(rest.pop(0))
+        lines = [f"{name} = np.{'add' if sign == '+' else 'subtract'}({target}, {text}, {target})"]
+    elif taken[0] == 1:
+        lines = [f"{name} = {target}"]
+    elif taken[0] != -1:
+        lines = [f"{name} = np.multiply({target}, {taken[0]!r}, {target})"]
+    elif pending or (rest and rest[0][0] == 1):
+        text = pending.pop() if pending else plain(rest.pop(0)[1])
+        lines = [f"{name} = np.subtract({text}, {target}, {target})"]
+    else:
+        lines = [f"{name} = np.negative({target}, {target})"]
     lines += [f"{name} += {text}" for text in pending]
     return lines + [_accumulated(name, term) for term in rest]
+
+
+def _split(term: tuple[Number, Operand]) -> tuple[str, str]:
+    return "-" if term[0] < 0 else "+", _scaled(*term)
 
 
 def lower_choose(step: Step, kernel: Choose, registers: Registers) -> list[str]:
     """The statement that picks from two operands by a mask."""
     ndim = len(step.shape)
-    terms = [aligned(o, labels, ndim, registers).text for o, labels in zip(step.operands, kernel.inputs, strict=True)]
+    terms = [
+        aligned(o, labels, ndim, registers).text
+        for o, labels in zip(step.operands, kernel.inputs, strict=True)
+    ]
     if all(isinstance(operand, Constant) for operand in step.operands[1:]):
         terms[1:] = [_typed_if_number(step, k, terms[k]) for k in (1, 2)]
     return [f"{register_name(step.register)} = np.where({', '.join(terms)})"]

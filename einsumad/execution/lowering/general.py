@@ -1,6 +1,7 @@
 """Calls of catalogue functions of whole tensors, and 0/1 tensors written out.
 
-Owns steps that are no arithmetic. Imports operands and source text. Invariant: kernels get full arrays and give a new one.
+Owns steps that are no arithmetic. Imports operands and source text. Invariant: kernels get full arrays and
+give a new one.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from einsumad.execution.lowering.operands import Registers, register_of, whole
 from einsumad.execution.source import dtype_text, register_name
 from einsumad.graph import BOOL
-from einsumad.planning.kernels import AffineMap, Call
+from einsumad.planning.kernels import AffineMap, Call, OneHot
 from einsumad.planning.steps import Step
 
 
@@ -24,7 +25,7 @@ def kernel_name(kernel: Call) -> str:
     return f"kernel_{kernel.function}"
 
 
-def lower_affine(step: Step, kernel: AffineMap) -> list[str]:
+def lower_affine(step: Step, kernel: AffineMap, _: Registers) -> list[str]:
     """The statement that writes an affine 0/1 tensor out."""
     ndim = len(step.shape)
     terms = [str(kernel.offset)] if kernel.offset else []
@@ -34,7 +35,7 @@ def lower_affine(step: Step, kernel: AffineMap) -> list[str]:
     return [f"{register_name(step.register)} = {_converted(text, step)}"]
 
 
-def lower_one_hot(step: Step, registers: Registers) -> list[str]:
+def lower_one_hot(step: Step, _: OneHot, registers: Registers) -> list[str]:
     """The statement that writes one-hot rows out."""
     index = whole(register_of(step, 0), registers)
     text = f"{index}[..., None] == np.arange({step.shape[-1]})"

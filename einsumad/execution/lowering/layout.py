@@ -1,7 +1,7 @@
 """Layouts and embeddings: diagonals, permutations, sums over axes, casts, factors, deltas.
 
-Owns steps with one operand that is rearranged. Imports operands and source text. Invariant: a step without a sum, a cast
-or a factor is a view; `np.einsum` is used for views of diagonals only.
+Owns steps with one operand that is rearranged. Imports operands and source text. Invariant: a step without
+a sum, a cast or a factor is a view; `np.einsum` is used for views of diagonals only.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def lower_embed(step: Step, kernel: Embed, registers: Registers) -> list[str]:
     return [zeros, f"{view}[...] = {value}"]
 
 
-def lower_fill(step: Step, kernel: Fill) -> list[str]:
+def lower_fill(step: Step, kernel: Fill, _: Registers) -> list[str]:
     """The statement that fills a tensor with one number."""
     name, shape, dtype = register_name(step.register), shape_text(step.shape), dtype_text(step.dtype)
     if kernel.value == 0:

@@ -65,11 +65,13 @@ def stored_shape(operand: Operand, registers: Registers) -> Shape:
 
 def plain(operand: Operand) -> str:
     """The register as it is kept, or the number."""
-    return number_text(operand.value, operand.dtype) if isinstance(operand, Constant) else register_name(operand)
+    return (
+        number_text(operand.value, operand.dtype) if isinstance(operand, Constant) else register_name(operand)
+    )
 
 
 def aligned(operand: Operand, labels: Labels, ndim: int, registers: Registers) -> Term:
-    """The operand, whose axes have these labels, as it broadcasts against a result with axes 0, 1, ..., ndim - 1."""
+    """The operand, whose axes have these labels, as it broadcasts against a result of `ndim` axes."""
     if isinstance(operand, Constant):
         return Term(plain(operand), ())
     shape = registers.stored[operand]
@@ -79,9 +81,11 @@ def aligned(operand: Operand, labels: Labels, ndim: int, registers: Registers) -
 
 def lined_up(text: str, shape: Shape, labels: Labels, ndim: int) -> Term:
     """The expression with its axes in the order of their labels, and axes of size one for those between."""
+    first = min(labels, default=ndim)
+    if labels == tuple(range(first, ndim)):
+        return Term(text, shape)
     order = sorted(range(len(labels)), key=labels.__getitem__)
     text = permuted(text, order)
-    first = min(labels, default=ndim)
     if len(labels) == ndim - first:
         return Term(text, tuple([shape[k] for k in order]))
     sizes = {labels[k]: shape[k] for k in order}
