@@ -16,7 +16,7 @@ import numpy as np
 from einsumad.calculus import pull, push
 from einsumad.graph import Add, Node, add, cast, einsum, zero
 from einsumad.planning.strategy import Choice, Strategy, jacobian
-from einsumad.rewriting import normalise
+from einsumad.rewriting import Progress, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +36,54 @@ class Request:
     strategy: Strategy = "auto"
 
 
-Builder: TypeAlias = Callable[[Request, Sequence[Node], Sequence[Node], Sequence[Node]], Derived]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows."""
+
+    roots: Sequence[Node]
+    sources: Sequence[Node]
+    directions: Sequence[Node]
+    progress: Progress
+
+    def normalise(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
+        """The nodes in normal form."""
+        return normalise(nodes, self.progress)
+
+
+Builder: TypeAlias = Callable[[Request, Asked], Derived]
 
 
 def derive(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()) -> Derived:
     """The outputs of a request on the given roots. `directions` are tangents or cotangents, where the request has any."""
-    return REQUESTS[request.kind](request, normalise(roots), sources, directions)
+    progress = Progress()
+    return REQUESTS[request.kind](request, Asked(normalise(roots, progress), sources, directions, progress))
 
 
-def _derivatives(request: Request, roots: Sequence[Node], sources: Sequence[Node], _: Sequence[Node]) -> Derived:
+def _derivatives(request: Request, asked: Asked) -> Derived:
     """For each root and each order asked, one tensor for each tuple of that many sources, the last varying fastest."""
     outputs: list[Node] = []
     choices: list[Choice] = []
-    for root in roots:
-        tensors = _tensors_of(root, sources, max(request.orders, default=0), request.strategy, choices)
+    sources = asked.sources
+    for root in asked.roots:
+        tensors = _tensors_of(root, asked, max(request.orders, default=0), request.strategy, choices)
         for order in request.orders:
             for which in product(range(len(sources)), repeat=order):
                 tensor = _arranged(tensors, which, root, sources)
                 outputs.append(cast(tensor, _dtype_of(root, [sources[k] for k in which])))
-    return Derived(normalise(outputs), tuple(choices))
+    return Derived(asked.normalise(outputs), tuple(choices))
 
 
 def _tensors_of(
-    root: Node, sources: Sequence[Node], highest: int, strategy: Strategy, choices: list[Choice]
+    root: Node, asked: Asked, highest: int, strategy: Strategy, choices: list[Choice]
 ) -> dict[tuple[int, ...], Node]:
     """The derivative tensors up to an order, one for each sorted tuple of sources: the others are transposes."""
     tensors: dict[tuple[int, ...], Node] = {(): root}
+    sources = asked.sources
     for order in range(1, highest + 1):
         lower = {which: node for which, node in tensors.items() if len(which) == order - 1}
         for which, node in lower.items():
             first = which[-1] if which else 0
-            choice = jacobian(node, sources[first:], strategy, beside=tuple(lower.values()))
+            choice = jacobian(node, sources[first:], strategy, tuple(lower.values()), asked.progress)
             choices.append(choice)
             tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
     assert all(which in tensors for which in combinations_with_replacement(range(len(sources)), highest))
@@ -95,48 +112,48 @@ def _dtype_of(root: Node, sources: Sequence[Node]) -> np.dtype:
     return np.result_type(*[source.dtype for source in sources]) if sources else root.dtype
 
 
-def _jvp(_: Request, roots: Sequence[Node], sources: Sequence[Node], tangents: Sequence[Node]) -> Derived:
+def _jvp(_: Request, asked: Asked) -> Derived:
     """The roots, then their tangents for the given tangents of the sources."""
-    pushed = push(roots, dict(zip(sources, tangents, strict=True)))
-    moved = [_or_zero(node, root.shape, root.dtype) for node, root in zip(pushed, roots, strict=True)]
-    return Derived(normalise([*roots, *moved]), ())
+    pushed = push(asked.roots, dict(zip(asked.sources, asked.directions, strict=True)))
+    moved = [_or_zero(node, root.shape, root.dtype) for node, root in zip(pushed, asked.roots, strict=True)]
+    return Derived(asked.normalise([*asked.roots, *moved]), ())
 
 
-def _vjp(_: Request, roots: Sequence[Node], sources: Sequence[Node], cotangents: Sequence[Node]) -> Derived:
+def _vjp(_: Request, asked: Asked) -> Derived:
     """The cotangents of the sources for the given cotangents of the roots."""
     seeds: dict[Node, Node] = {}
-    for root, cotangent in zip(roots, cotangents, strict=True):
+    for root, cotangent in zip(asked.roots, asked.directions, strict=True):
         seeds[root] = add([seeds[root], cotangent]) if root in seeds else cotangent
-    pulled = pull(seeds, sources)
-    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pulled, sources, strict=True)]
-    return Derived(normalise(outputs), ())
+    pulled = pull(seeds, asked.sources)
+    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pulled, asked.sources, strict=True)]
+    return Derived(asked.normalise(outputs), ())
 
 
-def _hvp(_: Request, roots: Sequence[Node], sources: Sequence[Node], tangents: Sequence[Node]) -> Derived:
+def _hvp(_: Request, asked: Asked) -> Derived:
     """The Hessian of the root times the given tangents: forward mode over the gradient."""
-    choice = jacobian(roots[0], sources, "reverse")
-    pushed = push(choice.jacobians, dict(zip(sources, tangents, strict=True)))
-    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pushed, sources, strict=True)]
-    return Derived(normalise(outputs), (choice,))
+    choice = jacobian(asked.roots[0], asked.sources, "reverse", (), asked.progress)
+    pushed = push(choice.jacobians, dict(zip(asked.sources, asked.directions, strict=True)))
+    outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pushed, asked.sources, strict=True)]
+    return Derived(asked.normalise(outputs), (choice,))
 
 
-def _hessian_diagonal(request: Request, roots: Sequence[Node], sources: Sequence[Node], _: Sequence[Node]) -> Derived:
+def _hessian_diagonal(request: Request, asked: Asked) -> Derived:
     """For each source the diagonal of its block of the Hessian."""
     outputs: list[Node] = []
     choices: list[Choice] = []
-    for source in sources:
-        gradient = jacobian(roots[0], [source], "reverse")
-        second = jacobian(gradient.jacobians[0], [source], request.strategy)
+    for source in asked.sources:
+        gradient = jacobian(asked.roots[0], [source], "reverse", (), asked.progress)
+        second = jacobian(gradient.jacobians[0], [source], request.strategy, (), asked.progress)
         choices.extend([gradient, second])
         outputs.append(cast(_diagonal(second.jacobians[0], len(source.shape)), source.dtype))
-    return Derived(normalise(outputs), tuple(choices))
+    return Derived(asked.normalise(outputs), tuple(choices))
 
 
-def _laplacian(request: Request, roots: Sequence[Node], sources: Sequence[Node], nothing: Sequence[Node]) -> Derived:
+def _laplacian(request: Request, asked: Asked) -> Derived:
     """The sum of all second derivatives with respect to one entry twice."""
-    diagonals = _hessian_diagonal(request, roots, sources, nothing)
+    diagonals = _hessian_diagonal(request, asked)
     totals = [einsum([node], [range(len(node.shape))], (), 1, node.dtype) for node in diagonals.outputs]
-    return Derived(normalise([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
+    return Derived(asked.normalise([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
 
 
 def _diagonal(node: Node, rank: int) -> Node:

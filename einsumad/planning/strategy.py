@@ -15,7 +15,7 @@ from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.contraction import binarise
-from einsumad.rewriting import normalise
+from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
@@ -39,15 +39,22 @@ class Choice:
     candidates: tuple[Candidate, ...]
 
 
-def jacobian(root: Node, sources: Sequence[Node], strategy: Strategy = "auto", beside: Sequence[Node] = ()) -> Choice:
+def jacobian(
+    root: Node,
+    sources: Sequence[Node],
+    strategy: Strategy = "auto",
+    beside: Sequence[Node] = (),
+    progress: Progress | None = None,
+) -> Choice:
     """The Jacobians of a node in normal form by the cheapest order, or by the one asked for.
 
     `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing.
     """
     modes = _modes_to_try(root, sources, strategy)
+    progress = Progress() if progress is None else progress
     if len(modes) == 1:
-        return Choice(_build(root, sources, modes[0]), modes[0], ())
-    built = {mode: _build(root, sources, mode) for mode in modes}
+        return Choice(_build(root, sources, modes[0], progress), modes[0], ())
+    built = {mode: _build(root, sources, mode, progress) for mode in modes}
     costs: dict[tuple[Node, ...], Cost] = {}
     for nodes in built.values():
         if nodes not in costs:
@@ -68,14 +75,11 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
     return ("reverse", "forward", "cross-country")
 
 
-def _build(root: Node, sources: Sequence[Node], mode: Mode) -> tuple[Node, ...]:
+def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
     if mode == "cross-country":
-        return normalise(derivative(root, sources, mode, least_markowitz, _normalised_edge))
-    return normalise(derivative(root, sources, mode))
-
-
-def _normalised_edge(edge: Node) -> Node:
-    return normalise([edge])[0]
+        edges = derivative(root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress)[0])
+        return normalise(edges, progress)
+    return normalise(derivative(root, sources, mode), progress)
 
 
 def least_markowitz(graph: JacobianGraph, remaining: Sequence[Node]) -> Node:

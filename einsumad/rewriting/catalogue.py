@@ -6,7 +6,7 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 from __future__ import annotations
 
 from einsumad.graph import Add, Einsum, Elementwise, Node
-from einsumad.rewriting import factoring, flatten, layout, linear, masks, powers, stabilise, structural, sums
+from einsumad.rewriting import affine, factoring, flatten, layout, linear, masks, powers, stabilise, structural, sums
 from einsumad.rewriting.rules import Rule
 
 PRODUCT_RULES: tuple[Rule, ...] = (
@@ -17,6 +17,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *stabilise.RULES_FOR_PRODUCTS,
     *powers.RULES_FOR_PRODUCTS,
     *linear.RULES_FOR_PRODUCTS,
+    *affine.RULES,
 )
 SUM_RULES: tuple[Rule, ...] = (
     *flatten.RULES_FOR_SUMS,

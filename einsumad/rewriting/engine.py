@@ -8,23 +8,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from einsumad.errors import InternalError
-from einsumad.graph import Node, count_users, rebuild, topological
+from einsumad.graph import Einsum, Node, count_users, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for
-from einsumad.rewriting.rules import Context
+from einsumad.rewriting.rules import Context, traits
 
 _MOST_PASSES = 40
 _MOST_STEPS = 1000
 
 
-def normalise(roots: Sequence[Node], fired: Counter[str] | None = None) -> tuple[Node, ...]:
-    """The roots in normal form. `fired` counts the rules by name."""
+@dataclass(slots=True)
+class Progress:
+    """What is known to be in normal form, and how often each rule fired. Share one among related calls."""
+
+    fired: Counter[str] = field(default_factory=Counter)
+    stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+
+
+def normalise(roots: Sequence[Node], progress: Progress | None = None) -> tuple[Node, ...]:
+    """The roots in normal form. With the `progress` of an earlier call, what it met is not tried again."""
     current = tuple(roots)
-    stable: dict[Node, tuple[bool, ...]] = {}
+    progress = Progress() if progress is None else progress
     for _ in range(_MOST_PASSES):
-        users = Counter(count_users(current))
-        following = _one_pass(current, Context(users, Counter() if fired is None else fired), stable)
+        context = Context(Counter(count_users(current)), progress.fired)
+        following = _one_pass(current, context, progress.stable)
         if following == current:
             return current
         current = following
@@ -33,10 +42,13 @@ def normalise(roots: Sequence[Node], fired: Counter[str] | None = None) -> tuple
 
 def _one_pass(roots: Sequence[Node], context: Context, stable: dict[Node, tuple[bool, ...]]) -> tuple[Node, ...]:
     memo: dict[Node, Node] = {}
-    for node in topological(roots):
+    order = topological(roots)
+    joining = _joining(order, context)
+    for node in order:
         if not node.operands:
             memo[node] = node
             continue
+        context.joins_user = node in joining
         operands = [memo[operand] for operand in node.operands]
         for old, new in zip(node.operands, operands, strict=True):
             if new is not old:
@@ -45,10 +57,21 @@ def _one_pass(roots: Sequence[Node], context: Context, stable: dict[Node, tuple[
     return tuple([memo[root] for root in roots])
 
 
+def _joining(order: Sequence[Node], context: Context) -> set[Node]:
+    """The products whose only user is a product of the same dtype."""
+    return {
+        operand
+        for node in order
+        if isinstance(node, Einsum)
+        for operand in node.operands
+        if isinstance(operand, Einsum) and operand.dtype == node.dtype and context.users[operand] == 1
+    }
+
+
 def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]]) -> Node:
     """The node after rules were applied to it until none fires."""
     for _ in range(_MOST_STEPS):
-        surroundings = tuple([context.is_shared(operand) for operand in node.operands])
+        surroundings = (context.joins_user, *[context.users[operand] > 1 for operand in node.operands])
         if stable.get(node) == surroundings:
             return node
         following = _first_applied(node, context)
@@ -61,7 +84,10 @@ def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]])
 
 
 def _first_applied(node: Node, context: Context) -> Node | None:
+    present = traits(node)
     for rule in rules_for(node):
+        if rule.needs and rule.needs.isdisjoint(present):
+            continue
         following = rule.apply(node, context)
         if following is not None and following is not node:
             if following.shape != node.shape or following.dtype != node.dtype:

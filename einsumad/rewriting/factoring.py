@@ -48,7 +48,7 @@ def factor(node: Add, _: Context) -> Node | None:
     if len(node.operands) > MOST_TERMS:
         return None
     terms = [as_product(term) for term in node.operands]
-    if any(term.dtype != node.dtype for term in terms):
+    if any(term.dtype != node.dtype for term in terms) or not _have_common_operands(terms):
         return None
     best: Split | None = None
     for k, term in enumerate(terms):
@@ -63,6 +63,17 @@ def factor(node: Add, _: Context) -> Node | None:
         return None
     rest = [operand for j, operand in enumerate(node.operands) if j not in best.members]
     return add([_pull_out(best), *rest], node.dtype) if rest else _pull_out(best)
+
+
+def _have_common_operands(terms: Sequence[Product]) -> bool:
+    """A cheap test that most sums fail: whether any node is an operand of two terms."""
+    seen: set[Node] = set()
+    for term in terms:
+        own = {operand for operand in term.operands if not isinstance(operand, Ones)}
+        if not seen.isdisjoint(own):
+            return True
+        seen |= own
+    return False
 
 
 def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split | None:

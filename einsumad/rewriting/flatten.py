@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from einsumad.graph import Add, Einsum, Labels, Node, Ones, Structural, Unit, add, einsum
+from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Ones, Structural, Unit, add, einsum
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -18,13 +18,13 @@ MOST_TERMS = 64
 
 
 def flatten_product(node: Einsum, context: Context) -> Node | None:
-    """``A (B C) = A B C`` where the inner product has no other user, or is nothing but a layout of one tensor."""
+    """``A (B C) = A B C`` where the inner product has no other user, or is nothing but a layout of one tensor or of masks."""
     room = MOST_OPERANDS - len(node.operands)
     positions: set[int] = set()
     for k, operand in enumerate(node.operands):
-        if isinstance(operand, Einsum) and operand.dtype == node.dtype:
+        if isinstance(operand, Einsum) and operand.dtype in (node.dtype, BOOL):
             grows_by = len(operand.operands) - 1
-            if is_layout(operand) or (not context.is_shared(operand) and grows_by <= room):
+            if operand.dtype == BOOL or is_layout(operand) or (not context.joins_user and not context.is_shared(operand) and grows_by <= room):
                 positions.add(k)
                 room -= grows_by
     return _inline(node, positions) if positions else None
@@ -98,8 +98,10 @@ def flatten_sum(node: Add, context: Context) -> Node | None:
     return add(terms, node.dtype) if changed else None
 
 
+_NESTED: frozenset[object] = frozenset([Einsum])
+
 RULES_FOR_PRODUCTS = (
-    Rule("flatten-product", Einsum, "A (B C) = A B C", "nested products", flatten_product),
-    Rule("expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure),
+    Rule("flatten-product", Einsum, "A (B C) = A B C", "nested products", flatten_product, _NESTED),
+    Rule("expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED),
 )
-RULES_FOR_SUMS = (Rule("flatten-sum", Add, "A + (B + C) = A + B + C", "nested sums", flatten_sum),)
+RULES_FOR_SUMS = (Rule("flatten-sum", Add, "A + (B + C) = A + B + C", "nested sums", flatten_sum, frozenset([Add])),)

@@ -64,7 +64,7 @@ def logarithm_of_determinant(node: Elementwise, _: Context) -> Node | None:
 
 
 RULES_FOR_PRODUCTS = (
-    Rule("solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse),
+    Rule("solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse, frozenset([General])),
 )
 RULES_FOR_FUNCTIONS = (
     Rule("log-determinant", Elementwise, "log det A = logdet A", "determinants", logarithm_of_determinant),

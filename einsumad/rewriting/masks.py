@@ -11,9 +11,9 @@ from functools import reduce
 from typing import TypeAlias
 
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, broadcast, transpose
+from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, einsum, ones
 from einsumad.rewriting.product import is_mask, open_product
-from einsumad.rewriting.rules import Context, Rule
+from einsumad.rewriting.rules import MASK, Context, Rule
 
 PlacedMask: TypeAlias = tuple[Node, Labels]
 
@@ -69,18 +69,23 @@ def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -
     single = [term[0] for term in terms if len(term) == 1]
     if any(a[1] == b[1] and _are_complementary(a[0], b[0]) for a in single for b in single):
         return []
-    axes = tuple(sorted({axis for term in terms for _, labels in term for axis in labels}))
-    each = [reduce(lambda a, b: apply("logical_and", a, b), [_spread(p, axes, shape) for p in term]) for term in terms]
-    distinct = list(dict.fromkeys(each))
-    return [(reduce(lambda a, b: apply("logical_or", a, b), distinct), axes)]
+    each = dict.fromkeys([reduce(lambda a, b: _joined("logical_and", a, b, shape), term) for term in terms])
+    return [reduce(lambda a, b: _joined("logical_or", a, b, shape), each)]
+
+
+def _joined(function: str, first: PlacedMask, second: PlacedMask, shape: tuple[int, ...]) -> PlacedMask:
+    """Two masks as one over the axes of both: in normal form, or the next pass would take it for another mask."""
+    axes = tuple(sorted({*first[1], *second[1]}))
+    return apply(function, *[_spread(placed, axes, shape) for placed in (first, second)]), axes
 
 
 def _spread(placed: PlacedMask, axes: Labels, shape: tuple[int, ...]) -> Node:
     mask, labels = placed
-    ordered = sorted(range(len(labels)), key=labels.__getitem__)
-    if ordered != list(range(len(labels))):
-        mask, labels = transpose(mask, ordered), tuple(sorted(labels))
-    return broadcast(mask, [axes.index(label) for label in labels], [shape[axis] for axis in axes])
+    missing = [axis for axis in axes if axis not in labels]
+    if not missing and labels == axes:
+        return mask
+    spread = [ones([shape[axis] for axis in missing], BOOL)] if missing else []
+    return einsum([mask, *spread], [labels, *[missing for _ in spread]], axes, 1, BOOL)
 
 
 def _are_complementary(a: Node, b: Node) -> bool:
@@ -101,6 +106,6 @@ def exclude(node: Einsum, _: Context) -> Node | None:
 
 
 RULES = (
-    Rule("share-masks", Einsum, "A (m B) = m A (m B); m m = m", "masks not yet shared", share_masks),
-    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude),
+    Rule("share-masks", Einsum, "A (m B) = m A (m B); m m = m", "masks not yet shared", share_masks, frozenset([Einsum, Add, MASK])),
+    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset([MASK])),
 )

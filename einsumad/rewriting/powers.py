@@ -46,7 +46,10 @@ def exponent_of(node: Node) -> tuple[Node, float] | None:
 
 
 def merge_powers(node: Einsum, _: Context) -> Node | None:
-    """``x**p x**q = x**(p + q)`` where p and q have one sign."""
+    """``x**p x**q = x**(p + q)`` where p and q have one sign, and p + q is whole only if both are.
+
+    A broken power is undefined at negative x, and has to stay so: ``x**0.5 x**0.5`` is not x.
+    """
     seen: dict[tuple[Node, tuple[int, ...], bool], int] = {}
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
         power = exponent_of(operand)
@@ -59,6 +62,8 @@ def merge_powers(node: Einsum, _: Context) -> Node | None:
             assert known is not None
             work = open_product(node)
             together = known[1] + exponent
+            if together.is_integer() and not exponent.is_integer():
+                continue
             exponent_number = int(together) if together.is_integer() else together
             work.append(apply("power", base, params=(exponent_number,)), labels)
             work.drop([first, k])
@@ -99,6 +104,6 @@ RULES_FOR_FUNCTIONS = (
     Rule("expand-power", Elementwise, "x**2 = x x", "powers by name", expand_power),
 )
 RULES_FOR_PRODUCTS = (
-    Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers),
-    Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared),
+    Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers, frozenset([Elementwise])),
+    Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared, frozenset([Elementwise])),
 )

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from einsumad.graph import Node
+from einsumad.graph import BOOL, Node
+
+MASK = "mask"
 
 
 @dataclass(slots=True)
@@ -20,6 +22,8 @@ class Context:
 
     users: Counter[Node] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
+    joins_user: bool = False
+    """Whether the node at hand has one user, a product, which will open it: then that product opens the rest too."""
 
     def is_shared(self, node: Node) -> bool:
         """Whether more than one operand slot holds the node."""
@@ -28,10 +32,22 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end."""
+    """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end.
+
+    `needs` names kinds of operands (:data:`MASK` for boolean ones) of which one must be present for the rule to apply.
+    """
 
     name: str
     kind: type[Node]
     law: str
     measure: str
     apply: Callable[[Any, Context], Node | None]
+    needs: frozenset[object] = frozenset()
+
+
+def traits(node: Node) -> set[object]:
+    """The kinds of the operands of a node, and :data:`MASK` if one of them is boolean."""
+    found: set[object] = {type(operand) for operand in node.operands}
+    if any([operand.dtype is BOOL or operand.dtype == BOOL for operand in node.operands]):
+        found.add(MASK)
+    return found

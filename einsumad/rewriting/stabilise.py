@@ -159,7 +159,7 @@ RULES_FOR_FUNCTIONS = (
     Rule("stable-reciprocal", Elementwise, "1/(1 + exp z) = sigmoid(-z)", "reciprocals", stable_reciprocal),
 )
 RULES_FOR_PRODUCTS = (
-    Rule("stable-ratio", Einsum, "exp z / Σ exp z = exp(z - logsumexp z)", "operands", stable_ratio),
+    Rule("stable-ratio", Einsum, "exp z / Σ exp z = exp(z - logsumexp z)", "operands", stable_ratio, frozenset([Elementwise])),
 )
 RULES_FOR_SUMS = (
     Rule("complement-of-sigmoid", Add, "1 - sigmoid z = sigmoid(-z)", "sums", complement_of_sigmoid),
