@@ -222,7 +222,7 @@ REFUSED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("operand", REFUSED, ids=repr)
+@pytest.mark.parametrize("operand", REFUSED, ids=lambda operand: type(operand).__name__)
 def test_operands_that_cannot_be_traced(operand: Any) -> None:
     with pytest.raises((TracingError, OverflowError)):
         traced(data((1,))) + operand
