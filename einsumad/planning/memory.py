@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from einsumad.functions import elementwise_function
-from einsumad.graph import Labels, Shape
+from einsumad.graph import Labels, Leaf, Shape
 from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Sum
 
 _FALLBACK = 16 * 2**30
@@ -74,16 +74,17 @@ def is_view(kernel: Kernel, operand_dtypes: Sequence[np.dtype], ndim: int, dtype
     return False
 
 
-def assign_memory(inputs: int, drafts: Sequence[Draft], outputs: Sequence[int]) -> Memory:
+def assign_memory(inputs: Sequence[Leaf], drafts: Sequence[Draft], outputs: Sequence[int]) -> Memory:
     """Who takes whose memory, by one pass over the steps."""
-    state = _State(inputs, drafts, outputs)
+    state = _State(len(inputs), drafts, outputs)
     taken: list[int | None] = []
     freed: list[tuple[int, ...]] = []
     for draft in drafts:
         state.read(draft)
         taken.append(state.enter(draft))
         freed.append(state.bury(draft))
-    return Memory(taken, freed, state.copies(outputs), state.peak, state.peak_step)
+    copied = state.copies(outputs, inputs)
+    return Memory(taken, freed, copied, state.peak, state.peak_step)
 
 
 class _State:
@@ -157,7 +158,7 @@ class _State:
                 self.live -= self.bytes.pop(buffer, 0)
         return tuple(dead)
 
-    def copies(self, outputs: Sequence[int]) -> tuple[bool, ...]:
+    def copies(self, outputs: Sequence[int], inputs: Sequence[Leaf]) -> tuple[bool, ...]:
         """Outputs that share memory with an input or another output, or keep more alive than they show."""
         given: set[int] = set()
         copied: list[bool] = []
@@ -168,9 +169,9 @@ class _State:
                 draft, owner = self.drafts[register - self.inputs], self.drafts[buffer - self.inputs]
                 copy = draft.stored != draft.shape or prod(draft.shape) != prod(owner.stored)
                 copy = copy or _takes_diagonal(draft.kernel)
-            if copy and register >= self.inputs:
-                draft = self.drafts[register - self.inputs]
-                self.live += prod(draft.shape) * draft.dtype.itemsize
+            if copy:
+                source = inputs[register] if register < self.inputs else self.drafts[register - self.inputs]
+                self.live += prod(source.shape) * source.dtype.itemsize
             given.add(buffer)
             copied.append(copy)
         if self.live > self.peak:

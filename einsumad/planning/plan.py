@@ -99,7 +99,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         operands_of.append(found)
         costs.append(_cost(kernel, operands, shapes, stored[node], node))
     written = tuple([_register(root, registers) for root in outputs])
-    memory = assign_memory(len(inputs), drafts, written)
+    memory = assign_memory(inputs, drafts, written)
     steps = tuple(
         [
             Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
@@ -186,12 +186,17 @@ def _cost(
 def _check_limit(steps: Sequence[Step], memory: Memory, limit: int) -> None:
     if memory.peak <= limit:
         return
-    candidates = steps[: memory.peak_step + 1]
-    largest = max(candidates, key=lambda step: (prod(step.stored) * step.dtype.itemsize, -step.register))
-    size = prod(largest.stored) * largest.dtype.itemsize
     raise MemoryLimitError(
         f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
-        f"Its largest tensor is {step_text(largest)} of shape {largest.shape}, {readable_bytes(size)}. "
+        f"{_largest(steps[: memory.peak_step + 1])} "
         "Ask for a product with a vector (hvp, jvp, vjp) instead of the whole tensor, "
         f"use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
     )
+
+
+def _largest(steps: Sequence[Step]) -> str:
+    if not steps:
+        return "It returns copies of the inputs."
+    step = max(steps, key=lambda step: (prod(step.stored) * step.dtype.itemsize, -step.register))
+    size = prod(step.stored) * step.dtype.itemsize
+    return f"Its largest tensor is {step_text(step)} of shape {step.shape}, {readable_bytes(size)}."

@@ -79,9 +79,6 @@ def test_graphs(graph):
             np.testing.assert_allclose(value, expected, rtol=rtol, atol=rtol * size)
 
 
-# --- masks --------------------------------------------------------------------------------------------------------
-
-
 @st.composite
 def masked_products(draw):
     """A product with one or two masks and inf or NaN where a mask switches a comparable factor off."""
@@ -103,7 +100,7 @@ def masked_products(draw):
         node = variable(f"x{k}", [sizes[label] for label in labels], float)
         value = random_values(rng, node.shape, float)
         for mask, own in zip(operands[: len(mask_labels)], mask_labels, strict=True):
-            comparable = all(set(own) <= set(o) or set(o) <= set(own) for o in mask_labels + [labels])
+            comparable = all(set(own) <= set(o) or set(o) <= set(own) for o in [*mask_labels, labels])
             if comparable or set(own) <= set(output):
                 alive = _alive(values[mask], own, labels, space.shape)
                 value = np.where(alive, value, draw(st.sampled_from([np.inf, np.nan, -np.inf, 0.0])))

@@ -1,13 +1,16 @@
 """Products in primitive steps: the same value, every product primitive, good order."""
 
+import sys
+import time
+
 import numpy as np
 from hypothesis import given, settings
 
 from einsumad.execution import evaluate
-from einsumad.graph import Einsum, topological
+from einsumad.graph import Einsum, add, einsum, ones, topological, unit
 from einsumad.planning.contraction import binarise
 from einsumad.planning.primitives import kind_of
-from tests.planning.products import products
+from tests.planning.products import products, variable
 
 MANY = settings(max_examples=max(400, settings().max_examples))
 
@@ -38,3 +41,59 @@ def test_integers_are_exact(case):
     if case.node.dtype.kind == "i":
         expected = evaluate([case.node], case.values, exact=True)[0]
         assert (evaluate(binarise([case.node]), case.values)[0] == expected).all()
+
+
+def test_vectors_meet_matrices_before_matrices_meet():
+    x, d = variable("X", (20, 10), float), variable("d", (20,), float)
+    (node,) = binarise([einsum([x, d, x], [(0, 1), (0,), (0, 2)], (1, 2))])
+    assert kinds(node) == ["group", "contract"]
+    assert {operand.shape for operand in node.operands} == {(20, 10)}
+
+
+def test_the_number_goes_to_the_smallest_tensor():
+    a, v = variable("A", (9, 9), float), variable("v", (9,), float)
+    (form,) = binarise([einsum([v, a, v], [(0,), (0, 1), (1,)], (), 0.5)])
+    assert kind_of(form) == "layout"
+    assert form.coefficient == 0.5
+    (gram,) = binarise([einsum([a, v, a], [(0, 1), (0,), (0, 2)], (1, 2), 3)])
+    assert [n.shape for n in topological([gram]) if isinstance(n, Einsum) and n.coefficient == 3] == [(9,)]
+
+
+def test_a_sign_stays_outside_in_a_sum():
+    a, v = variable("A", (9, 9), float), variable("v", (9,), float)
+    (total,) = binarise([add([v, einsum([a, v], [(0, 1), (1,)], (0,), -2)])])
+    assert [operand.coefficient for operand in total.operands if isinstance(operand, Einsum)] == [-1]
+
+
+def test_a_delta_is_written_last():
+    v, a = variable("v", (4,), float), variable("A", (3, 2), float)
+    node = einsum([v, unit(4, 2, float), a], [(0,), (0, 1), (2, 3)], (0, 2, 1, 3))
+    assert kinds(node) == ["group", "embed"]
+
+
+def test_summed_units_and_ones_disappear():
+    v = variable("v", (4,), float)
+    assert kinds(einsum([v, unit(4, 3, float), ones((5,), float)], [(0,), (0, 1, 2), (3,)], (1,))) == [
+        "layout"
+    ]
+
+
+def test_many_factors_are_searched_quickly():
+    nodes = [variable(f"f{k}", (3, 3), float) for k in range(60)]
+    node = einsum(nodes, [(k, k + 1) for k in range(60)], (0, 60))
+    start = time.perf_counter()
+    assert kinds(node).count("contract") == 59
+    assert time.perf_counter() - start < 1
+
+
+def test_deep_graphs_are_walked_without_recursion():
+    x = variable("x", (2,), float)
+    y = x
+    for _ in range(3000):
+        y = einsum([y, x], [(0,), (0,)], (0,))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(220)
+    try:
+        assert binarise([y]) == (y,)
+    finally:
+        sys.setrecursionlimit(limit)

@@ -44,12 +44,12 @@ def lower_contract(step: Step, kernel: Contract, registers: Registers) -> list[s
         free = tuple([label for label in labels if label not in other])
         sides.append(_Side(whole(register, registers), labels, free))
     left, right = sides
-    in_order = right.free + left.free == tuple(range(ndim))
+    batch = tuple([label for label in range(ndim) if label in left.labels and label in right.labels])
+    in_order = (*batch, *right.free, *left.free) == tuple(range(ndim))
     if (in_order and left.free and right.free) or (
         right.free and not left.free
     ):  # a vector stands on the right
         left, right = right, left
-    batch = tuple([label for label in range(ndim) if label in left.labels and label in right.labels])
     summed = _order_of_summed(left, right, ndim, sizes)
     if not batch:
         text = _matrix_product(left, right, summed, sizes)
