@@ -100,7 +100,7 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: int, shape: Sha
             calls = max(len(operands) - 1 + factors, 1)
             return Cost(calls * size, moved, calls)
         case Choose():
-            return Cost(0, moved, 1)
+            return Cost(0, moved, 1 + sum([coefficient != 1 for coefficient in kernel.coefficients]))
         case Apply():
             return Cost(elementwise_function(kernel.function).cost * size, moved, 1)
         case Call():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -84,9 +84,10 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The second operand where the first holds, else the third."""
+    """The second operand where the first holds, else the third, each times its coefficient."""
 
     inputs: tuple[Labels, ...]
+    coefficients: tuple[Number, Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,23 +230,44 @@ def _choice(
     """Two terms with complementary masks: m a + (not m) b is a where m, else b."""
     if len(operands) != 2 or any(users(operand) != 1 for operand in operands):
         return None
-    first, second = (_masked(operand, node.dtype) for operand in operands)
+    first, second = (_masked(operand, node.dtype, users) for operand in operands)
     if first is None or second is None:
         return None
     for yes, no in ((first, second), (second, first)):
-        negation = no[0]
+        negation = no.mask
         complementary = isinstance(negation, Elementwise) and negation.function == "logical_not"
-        if complementary and negation.operands[0] is yes[0] and no[1] == yes[1]:
-            return Choose((yes[1], yes[3], no[3])), (yes[0], yes[2], no[2])
+        if complementary and negation.operands[0] is yes.mask and no.places == yes.places:
+            kernel = Choose((yes.places, yes.labels, no.labels), (yes.coefficient, no.coefficient))
+            return kernel, (yes.mask, yes.value, no.value)
     return None
 
 
-def _masked(node: Node, dtype: np.dtype) -> tuple[Node, Labels, Node, Labels] | None:
-    """The mask and the factor, with their labels, of a group of one of each."""
-    if not isinstance(node, Einsum) or kind_of(node) != "group" or len(node.operands) != 2:
+class _Masked(NamedTuple):
+    """A number times a value where a mask holds, and the labels of mask and value."""
+
+    coefficient: Number
+    mask: Node
+    places: Labels
+    value: Node
+    labels: Labels
+
+
+def _masked(node: Node, dtype: np.dtype, users: Callable[[Node], int]) -> _Masked | None:
+    """A group of one mask and one factor, or a number times such a group."""
+    coefficient: Number = 1
+    if isinstance(node, Einsum) and only_scales(node) and users(node.operands[0]) == 1:
+        coefficient, node = node.coefficient, node.operands[0]
+    if (
+        not isinstance(node, Einsum)
+        or node.dtype != dtype
+        or len(node.operands) != 2
+        or not isfinite(coefficient)
+    ):
         return None
     masks = [k for k, operand in enumerate(node.operands) if operand.dtype == BOOL]
-    if len(masks) != 1 or node.dtype != dtype:
+    if len(masks) != 1 or kind_of(node) != "group":
         return None
     mask, other = masks[0], 1 - masks[0]
-    return node.operands[mask], node.inputs[mask], node.operands[other], node.inputs[other]
+    return _Masked(
+        coefficient, node.operands[mask], node.inputs[mask], node.operands[other], node.inputs[other]
+    )

@@ -114,7 +114,8 @@ def _contract(step: Step, kernel: Contract) -> str:
 
 def _choose(step: Step, kernel: Choose) -> str:
     mask, yes, no = (_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs))
-    return f"{yes} where {mask} else {no}"
+    factors = [_factor(coefficient) for coefficient in kernel.coefficients]
+    return f"{factors[0]}{yes} where {mask} else {factors[1]}{no}"
 
 
 def _call(step: Step, kernel: Call) -> str:

@@ -69,9 +69,7 @@ def test_every_kernel_is_written():
     roots = [
         einsum([a], [(0, 0)], ()),
         einsum([v, unit(3, 2, float)], [(0,), (0, 1)], (0, 1), 2),
-        add(
-            [multiply(mask, v), multiply(flipped, broadcast(apply("exp", einsum([v], [(0,)], ())), (), (3,)))]
-        ),
+        add([multiply(mask, v), multiply(flipped, spread)]),
         multiply(mask, apply("reciprocal", apply("exp", v)), v),
         einsum([affine(3, (2,), (1,), 1, float), v], [(0, 1), (0,)], (1,)),
         einsum([selection(k, 3, float), v], [(0, 1), (1,)], (0,)),

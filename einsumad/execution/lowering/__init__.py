@@ -15,6 +15,7 @@ from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout
+from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.operands import Registers, registers_of
 from einsumad.execution.source import Written, assemble, register_name, shape_text
 from einsumad.planning.kernels import (
@@ -54,6 +55,7 @@ def lower(plan: Plan) -> str:
             else prod(step.stored) * step.dtype.itemsize
         )
         lines = statements(step, registers)
+        registers.orders.append(order_of(step, registers))
         dropped = [register_name(r) for r in step.frees if held[r] >= _BIG]
         if dropped:
             lines.append(f"del {', '.join(dropped)}")

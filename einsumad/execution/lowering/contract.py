@@ -2,7 +2,7 @@
 
 Owns the choice of the matrix product. Imports operands and source text. Invariant: integers never go
 through floating point; an operand is copied only if axes that have to become one do not lie side by side in
-it.
+its memory.
 """
 
 from __future__ import annotations
@@ -10,71 +10,81 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from einsumad.execution.lowering.operands import (
-    Registers,
-    in_output_order,
-    permuted,
-    register_of,
-    whole,
-)
+from einsumad.execution.lowering.operands import Registers, permuted, register_of, whole
 from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import Labels
 from einsumad.planning.kernels import Contract
 from einsumad.planning.steps import Step
 
+_WORTH_A_CALL = 256
+"""Entries of a matrix from which a product for each one of a stack costs less than a copy of the stack."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """One operand: its expression, its labels in order, and those that the other operand lacks."""
+class Side:
+    """One operand: its expression, its labels, the same in order of memory, and those that only it has."""
 
     text: str
     labels: Labels
+    memory: Labels
     free: Labels
+
+    def size(self, sizes: dict[int, int]) -> int:
+        """The number of entries."""
+        return prod([sizes[label] for label in self.labels])
 
 
 def lower_contract(step: Step, kernel: Contract, registers: Registers) -> list[str]:
     """The statements of a contraction."""
+    text, labels = product_text(step, kernel, registers)
+    order = [labels.index(axis) for axis in range(len(labels))]
+    return [f"{register_name(step.register)} = {permuted(text, order)}"]
+
+
+def product_text(step: Step, kernel: Contract, registers: Registers) -> tuple[str, Labels]:
+    """The expression of the product, and the labels of its axes, which are in order of memory."""
+    left, right, sizes = _sides(step, kernel, registers)
     ndim = len(step.shape)
-    sizes: dict[int, int] = {}
-    sides: list[_Side] = []
-    for position, labels in enumerate((kernel.left, kernel.right)):
-        register = register_of(step, position)
-        other = kernel.right if position == 0 else kernel.left
-        sizes.update(zip(labels, registers.shapes[register], strict=True))
-        free = tuple([label for label in labels if label not in other])
-        sides.append(_Side(whole(register, registers), labels, free))
-    left, right = sides
     batch = tuple([label for label in range(ndim) if label in left.labels and label in right.labels])
-    in_order = (*batch, *right.free, *left.free) == tuple(range(ndim))
-    if (in_order and left.free and right.free) or (
-        right.free and not left.free
-    ):  # a vector stands on the right
+    in_order = (*batch, *right.free, *left.free) == tuple(range(ndim)) and left.free and right.free
+    if in_order or (right.free and not left.free):  # a vector stands on the right
         left, right = right, left
     summed = _order_of_summed(left, right, ndim, sizes)
-    if not batch:
-        text = _matrix_product(left, right, summed, sizes)
-    elif left.free or right.free:
-        text = _batched_product(left, right, batch, summed, sizes)
-    else:
-        text = _dot_products(left, right, batch, summed, dtype_text(step.dtype))
-    result = (*batch, *left.free, *right.free)
-    return [f"{register_name(step.register)} = {in_output_order(text, result)}"]
+    if batch:
+        natural = (*batch, *left.free, *right.free)
+        if left.free or right.free:
+            return _batched_product(left, right, batch, summed, sizes), natural
+        return _dot_products(left, right, batch, summed, dtype_text(step.dtype)), natural
+    for stack, other in sorted(((left, right), (right, left)), key=lambda pair: -pair[0].size(sizes)):
+        if _is_stack(stack, summed, sizes) and _adjacent(other.memory, other.free):
+            return _stacked_product(stack, other, summed, sizes)
+    return _matrix_product(left, right, summed, sizes), (*left.free, *right.free)
 
 
-def _order_of_summed(left: _Side, right: _Side, ndim: int, sizes: dict[int, int]) -> Labels:
+def _sides(step: Step, kernel: Contract, registers: Registers) -> tuple[Side, Side, dict[int, int]]:
+    sizes: dict[int, int] = {}
+    sides: list[Side] = []
+    for position, (labels, other) in enumerate(((kernel.left, kernel.right), (kernel.right, kernel.left))):
+        register = register_of(step, position)
+        sizes.update(zip(labels, registers.shapes[register], strict=True))
+        memory = tuple([labels[axis] for axis in registers.orders[register]])
+        free = tuple([label for label in memory if label not in other])
+        sides.append(Side(whole(register, registers), labels, memory, free))
+    return sides[0], sides[1], sizes
+
+
+def _order_of_summed(left: Side, right: Side, ndim: int, sizes: dict[int, int]) -> Labels:
     """The order of the summed labels that lets the larger operand stay as it is."""
-    candidates = [tuple([label for label in side.labels if label >= ndim]) for side in (left, right)]
+    candidates = [tuple([label for label in side.memory if label >= ndim]) for side in (left, right)]
 
     def copied(order: Labels) -> int:
-        return sum(
-            [
-                prod([sizes[label] for label in side.labels])
-                for side in (left, right)
-                if not (_adjacent(side.labels, order) and _adjacent(side.labels, side.free))
-            ]
-        )
+        return sum([side.size(sizes) for side in (left, right) if not _is_matrix(side, order)])
 
     return min(candidates, key=copied)
+
+
+def _is_matrix(side: Side, summed: Labels) -> bool:
+    return _adjacent(side.memory, summed) and _adjacent(side.memory, side.free)
 
 
 def _adjacent(labels: Labels, run: Labels) -> bool:
@@ -85,7 +95,29 @@ def _adjacent(labels: Labels, run: Labels) -> bool:
     return labels[start : start + len(run)] == run
 
 
-def _matrix_product(left: _Side, right: _Side, summed: Labels, sizes: dict[int, int]) -> str:
+def _is_stack(side: Side, summed: Labels, sizes: dict[int, int]) -> bool:
+    """Whether the summed labels lie between free ones, with large matrices behind the first of those."""
+    if _is_matrix(side, summed) or not _adjacent(side.memory, summed):
+        return False
+    start = side.memory.index(summed[0])
+    return prod(_sizes(side.memory[start:], sizes)) >= _WORTH_A_CALL
+
+
+def _stacked_product(stack: Side, other: Side, summed: Labels, sizes: dict[int, int]) -> tuple[str, Labels]:
+    """The other operand as a matrix times each matrix of the stack."""
+    start = stack.memory.index(summed[0])
+    before, behind = stack.memory[:start], stack.memory[start + len(summed) :]
+    order = [stack.labels.index(label) for label in stack.memory]
+    matrices = _merged(permuted(stack.text, order), [before, summed, behind], sizes)
+    first = _matrix(other, other.free, summed, sizes)
+    labels = (*before, *other.free, *behind)
+    text = f"np.matmul({first}, {matrices})"
+    if len(before) == len(behind) == 1 and len(other.free) < 2:
+        return text, labels
+    return f"{text}.reshape({shape_text(_sizes(labels, sizes))})", labels
+
+
+def _matrix_product(left: Side, right: Side, summed: Labels, sizes: dict[int, int]) -> str:
     """Matrix times matrix, matrix times vector, or the dot product of two vectors."""
     first = _matrix(left, left.free, summed, sizes)
     second = _matrix(right, summed, right.free, sizes)
@@ -99,11 +131,14 @@ def _sizes(labels: Labels, sizes: dict[int, int]) -> tuple[int, ...]:
     return tuple([sizes[label] for label in labels])
 
 
-def _matrix(side: _Side, rows: Labels, columns: Labels, sizes: dict[int, int]) -> str:
+def _matrix(side: Side, rows: Labels, columns: Labels, sizes: dict[int, int]) -> str:
     """The operand as a matrix, or as a vector if one of rows and columns has no labels."""
     groups = [labels for labels in (rows, columns) if labels]
-    if side.labels == columns + rows and len(groups) == 2:
-        return f"{_merged(side.text, [columns, rows], sizes)}.T"
+    if side.memory == columns + rows and len(groups) == 2:
+        order = [side.labels.index(label) for label in side.memory]
+        if side.labels == rows + columns:
+            return _merged(side.text, groups, sizes)
+        return f"{_merged(permuted(side.text, order), [columns, rows], sizes)}.T"
     order = [side.labels.index(label) for labels in groups for label in labels]
     return _merged(permuted(side.text, order), groups, sizes)
 
@@ -116,7 +151,7 @@ def _merged(text: str, groups: list[Labels], sizes: dict[int, int]) -> str:
     return f"{text}.reshape({shape_text(shape) if len(shape) > 1 else -1})"
 
 
-def _batched_product(left: _Side, right: _Side, batch: Labels, summed: Labels, sizes: dict[int, int]) -> str:
+def _batched_product(left: Side, right: Side, batch: Labels, summed: Labels, sizes: dict[int, int]) -> str:
     """Matrix products for each index of the batch."""
     first = _stack(left, batch, left.free, summed, sizes)
     second = _stack(right, batch, summed, right.free, sizes)
@@ -126,10 +161,12 @@ def _batched_product(left: _Side, right: _Side, batch: Labels, summed: Labels, s
     return f"{text}.reshape({shape_text(_sizes((*batch, *left.free, *right.free), sizes))})"
 
 
-def _stack(side: _Side, batch: Labels, rows: Labels, columns: Labels, sizes: dict[int, int]) -> str:
-    """The operand as a stack of matrices."""
+def _stack(side: Side, batch: Labels, rows: Labels, columns: Labels, sizes: dict[int, int]) -> str:
+    """The operand as a stack of matrices, copied if each matrix would lie scattered in memory."""
     order = [side.labels.index(label) for label in (*batch, *rows, *columns)]
     text = permuted(side.text, order)
+    if side.memory[-1] in batch:
+        text = f"np.ascontiguousarray({text})"
     if len(rows) == len(columns) == 1:
         return text
     if len(rows) + len(columns) == 1:
@@ -138,17 +175,19 @@ def _stack(side: _Side, batch: Labels, rows: Labels, columns: Labels, sizes: dic
     return f"{text}.reshape({shape_text((*_sizes(batch, sizes), *matrix))})"
 
 
-def _dot_products(left: _Side, right: _Side, batch: Labels, summed: Labels, dtype: str) -> str:
+def _dot_products(left: Side, right: Side, batch: Labels, summed: Labels, dtype: str) -> str:
     """Dot products along the last axis, or entrywise products summed along another."""
-    if len(summed) == 1 and left.labels[-1] == right.labels[-1] == summed[0]:
+    if len(summed) == 1 and left.memory[-1] == right.memory[-1] == summed[0]:
         texts = [
             permuted(s.text, [s.labels.index(label) for label in (*batch, *summed)]) for s in (left, right)
         ]
         return f"np.vecdot({texts[0]}, {texts[1]})"
-    place = left.labels
-    other = permuted(right.text, [right.labels.index(label) for label in place])
+    place = left.memory
+    first, other = (
+        permuted(side.text, [side.labels.index(label) for label in place]) for side in (left, right)
+    )
     axes = [axis for axis, label in enumerate(place) if label in summed]
     axis = axes[0] if len(axes) == 1 else tuple(axes)
     kept = tuple([label for label in place if label not in summed])
-    text = f"np.add.reduce({left.text} * {other}, axis={axis}, dtype={dtype})"
+    text = f"np.add.reduce({first} * {other}, axis={axis}, dtype={dtype})"
     return permuted(text, [kept.index(label) for label in batch])

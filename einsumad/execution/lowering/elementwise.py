@@ -32,7 +32,8 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     if step.dtype == BOOL:
         return [f"{name} = {' & '.join([term.text for term in terms])}"]
     if not factors and not kernel.divisors:
-        return [f"{name} = ({' & '.join(masks)}).astype({dtype_text(step.dtype)})"]
+        held = masks[0] if len(masks) == 1 else f"({' & '.join(masks)})"
+        return [f"{name} = {held}.astype({dtype_text(step.dtype)})"]
     if step.takes is not None:
         return _product_in_place(step, kernel, terms, factors)
     if len(factors) + len(kernel.divisors) == 1 and factors:
@@ -221,6 +222,12 @@ def lower_choose(step: Step, kernel: Choose, registers: Registers) -> list[str]:
     ]
     if all(isinstance(operand, Constant) for operand in step.operands[1:]):
         terms[1:] = [_typed_if_number(step, k, terms[k]) for k in (1, 2)]
+    for k, coefficient in enumerate(kernel.coefficients, 1):
+        sign = "-" if coefficient < 0 else ""
+        if abs(coefficient) != 1:
+            terms[k] = f"{sign}{_magnitude(coefficient)} * {terms[k]}"
+        elif sign:
+            terms[k] = f"-{terms[k]}"
     return [f"{register_name(step.register)} = np.where({', '.join(terms)})"]
 
 

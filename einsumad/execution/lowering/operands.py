@@ -19,11 +19,15 @@ from einsumad.planning.steps import Constant, Operand, Step
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Shapes and dtypes of all registers of a plan: the full shape, and the one that is stored."""
+    """The registers of a plan: shape, shape that is stored, dtype, and order in memory.
+
+    `orders` has the axes of a register, slowest first, and grows as steps are lowered.
+    """
 
     shapes: list[Shape]
     stored: list[Shape]
     dtypes: list[np.dtype]
+    orders: list[tuple[int, ...]]
 
 
 def registers_of(plan: Plan) -> Registers:
@@ -31,7 +35,8 @@ def registers_of(plan: Plan) -> Registers:
     shapes = [leaf.shape for leaf in plan.inputs] + [step.shape for step in plan.steps]
     stored = [leaf.shape for leaf in plan.inputs] + [step.stored for step in plan.steps]
     dtypes = [leaf.dtype for leaf in plan.inputs] + [step.dtype for step in plan.steps]
-    return Registers(shapes, stored, dtypes)
+    orders = [tuple(range(len(leaf.shape))) for leaf in plan.inputs]
+    return Registers(shapes, stored, dtypes, orders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +105,3 @@ def permuted(text: str, order: Sequence[int]) -> str:
     if list(order) == list(reversed(range(len(order)))):
         return f"{text}.T"
     return f"{text}.transpose({', '.join(map(str, order))})"
-
-
-def in_output_order(text: str, labels: Labels) -> str:
-    """An expression whose axes have these labels, 0, 1, ... in some order, in the order of the labels."""
-    return permuted(text, [labels.index(axis) for axis in range(len(labels))])

@@ -1,0 +1,60 @@
+"""The order in which the axes of registers lie in memory, as far as it can be known beforehand.
+
+Owns the bookkeeping of layouts. Imports the plan and the choice of matrix products. Invariant: a wrong
+entry can cost a copy but never a wrong value; inputs are taken to be in C order.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from einsumad.execution.lowering.contract import product_text
+from einsumad.execution.lowering.operands import Registers
+from einsumad.graph import Labels
+from einsumad.planning.kernels import Apply, Choose, Contract, Group, Layout, Sum
+from einsumad.planning.steps import Step
+
+Order = tuple[int, ...]
+
+
+def order_of(step: Step, registers: Registers) -> Order:
+    """The axes of the step's result, slowest in memory first."""
+    identity = tuple(range(len(step.shape)))
+    if len(identity) < 2 or step.stored != step.shape:
+        return identity
+    kernel = step.kernel
+    match kernel:
+        case Contract():
+            return product_text(step, kernel, registers)[1]
+        case Layout():
+            return _carried(step, kernel.labels, 0, registers)
+        case Group() | Choose():
+            position = _largest(step, registers)
+            return (
+                identity if position is None else _carried(step, kernel.inputs[position], position, registers)
+            )
+        case Sum() | Apply():
+            position = _largest(step, registers)
+            return identity if position is None else _carried(step, identity, position, registers)
+    return identity
+
+
+def _largest(step: Step, registers: Registers) -> int | None:
+    """The position of the operand whose memory is taken, or of the first with all entries of the result."""
+    positions = [
+        k
+        for k, operand in enumerate(step.operands)
+        if isinstance(operand, int) and prod(registers.stored[operand]) == prod(step.shape)
+    ]
+    return next((k for k in positions if step.operands[k] == step.takes), positions[0] if positions else None)
+
+
+def _carried(step: Step, labels: Labels, position: int, registers: Registers) -> Order:
+    """The order of an operand with these labels, in the labels that the result has."""
+    operand = step.operands[position]
+    identity = tuple(range(len(step.shape)))
+    if not isinstance(operand, int) or registers.stored[operand] != registers.shapes[operand]:
+        return identity
+    order = dict.fromkeys([labels[axis] for axis in registers.orders[operand]])
+    kept = tuple([label for label in order if label < len(identity)])
+    return kept if len(kept) == len(identity) else identity
