@@ -6,17 +6,19 @@ factored form is not larger by the estimate of :mod:`einsumad.rewriting.work`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import TypeAlias
 
 from einsumad.graph import Add, Labels, Node, Ones, add, fresh_leaf
-from einsumad.rewriting.product import Product, as_product
+from einsumad.rewriting.product import Product, as_product, is_mask
 from einsumad.rewriting.rules import Context, Rule
 from einsumad.rewriting.work import product_work, sum_work, volume
 
 MOST_TERMS = 40
+MOST_EFFORT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def factor(node: Add, _: Context) -> Node | None:
     if len(node.operands) > MOST_TERMS:
         return None
     terms = [as_product(term) for term in node.operands]
-    if any(term.dtype != node.dtype for term in terms) or not _have_common_operands(terms):
+    if any(term.dtype != node.dtype for term in terms) or not 0 < _search_effort(terms) <= MOST_EFFORT:
         return None
     best: Split | None = None
     for k, term in enumerate(terms):
@@ -65,15 +67,14 @@ def factor(node: Add, _: Context) -> Node | None:
     return add([_pull_out(best), *rest], node.dtype) if rest else _pull_out(best)
 
 
-def _have_common_operands(terms: Sequence[Product]) -> bool:
-    """A cheap test that most sums fail: whether any node is an operand of two terms."""
-    seen: set[Node] = set()
-    for term in terms:
-        own = {operand for operand in term.operands if not isinstance(operand, Ones)}
-        if not seen.isdisjoint(own):
-            return True
-        seen |= own
-    return False
+def _search_effort(terms: Sequence[Product]) -> int:
+    """Terms times the most pairs of equal operands that two of them have.
+
+    0 in most sums, which have nothing in common; very many in a product of one matrix with itself, again and again.
+    """
+    counts = [Counter([operand for operand in term.operands if not isinstance(operand, Ones)]) for term in terms]
+    pairs = [sum([a[o] * b[o] for o in a.keys() & b.keys()]) for a, b in combinations(counts, 2)]
+    return len(terms) * max(pairs, default=0)
 
 
 def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split | None:
@@ -137,8 +138,25 @@ def _compatible(here: Labels, there: Labels, names: Mapping[int, int], reverse: 
     return True
 
 
+def _open(term: Product, common: Sequence[int], group: Group) -> tuple[list[Product], list[int]]:
+    """What is left of every term of the group in the labels of the first, and the index set of their sum.
+
+    That index set holds the labels of any rest that the common factors or the output also have. A mask that is pulled
+    out stays inside too where the index set allows it: selecting twice is selecting once, and beside a delta it is
+    only the masks inside that tell where the sum is zero (:mod:`einsumad.rewriting.masks`).
+    """
+    rests = _rests(term, common, group)
+    outside = set(range(term.rank)).union(*[term.inputs[k] for k in common])
+    inner = {label for rest in rests for label in chain(*rest.inputs)} & outside
+    for k in common:
+        if is_mask(term.operands[k], term.dtype) and inner.issuperset(term.inputs[k]):
+            for rest in rests:
+                rest.append(term.operands[k], term.inputs[k])
+    return rests, sorted(inner)
+
+
 def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
-    """What is left of every term of the group, in the labels of the first."""
+    """The terms of the group without their common operands."""
     fresh = term.fresh_label()
     mine = Product(term.coefficient, list(term.operands), list(term.inputs), term.rank, term.shape, term.dtype)
     mine.drop(common)
@@ -157,16 +175,9 @@ def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
     return rests
 
 
-def _inner_labels(term: Product, common: Sequence[int], rests: Sequence[Product]) -> list[int]:
-    """The index set of the inner sum: labels of any rest that the common factors or the output also have."""
-    outside = set(range(term.rank)).union(*[term.inputs[k] for k in common])
-    return sorted({label for rest in rests for label in chain(*rest.inputs)} & outside)
-
-
 def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
     """What pulling out these operands would give, and how much work it would save."""
-    rests = _rests(term, common, group)
-    inner = _inner_labels(term, common, rests)
+    rests, inner = _open(term, common, group)
     sizes = _all_sizes(term, rests)
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
@@ -180,8 +191,8 @@ def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
 
 
 def _inner_volume(term: Product, common: tuple[int, ...], group: Group) -> int:
-    rests = _rests(term, common, group)
-    return volume(_inner_labels(term, common, rests), _all_sizes(term, rests))
+    rests, inner = _open(term, common, group)
+    return volume(inner, _all_sizes(term, rests))
 
 
 def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:
@@ -194,8 +205,7 @@ def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:
 
 def _pull_out(split: Split) -> Node:
     term, common = split.term, split.common
-    rests = _rests(term, common, split.group)
-    inner = _inner_labels(term, common, rests)
+    rests, inner = _open(term, common, split.group)
     sizes = _all_sizes(term, rests)
     names = {label: position for position, label in enumerate(inner)}
     offset = max(chain([term.rank], *term.inputs, *(labels for rest in rests for labels in rest.inputs))) + 1
