@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import product
 from typing import TypeAlias
 
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, einsum, ones
+from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, Unit, einsum, ones
 from einsumad.rewriting.product import is_mask, open_product
 from einsumad.rewriting.rules import MASK, Context, Rule
 
@@ -49,34 +50,37 @@ def support(node: Node) -> list[PlacedMask]:
 
 
 def _support_of_product(node: Node) -> list[PlacedMask]:
+    """The masks among the factors that stand on output axes, also where a delta carries them to another axis."""
     if not isinstance(node, Einsum) or not any(operand.dtype == BOOL for operand in node.operands):
         return []
     rank = len(node.shape)
-    return [
-        (operand, labels)
-        for operand, labels in zip(node.operands, node.inputs, strict=True)
-        if is_mask(operand, node.dtype) and all(label < rank for label in labels)
-    ]
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    ties = [sorted(labels) for operand, labels in pairs if isinstance(operand, Unit)]
+    found: dict[PlacedMask, None] = {}
+    for operand, labels in pairs:
+        if is_mask(operand, node.dtype):
+            alike = [next((tie for tie in ties if label in tie), [label]) for label in labels]
+            for placed in product(*alike):
+                if all(label < rank for label in placed):
+                    found[operand, placed] = None
+    return list(found)
 
 
 def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:
-    """Masks common to all terms, or else the disjunction of the terms' masks, or nothing if some term has none."""
+    """Masks common to all terms, and the disjunction of what masks the terms have besides."""
     if not all(terms):
         return []
     common = [pair for pair in terms[0] if all(pair in other for other in terms[1:])]
-    if common:
+    others = [[pair for pair in term if pair not in common] for term in terms]
+    if not all(others):
         return common
-    single = [term[0] for term in terms if len(term) == 1]
+    single = [term[0] for term in others if len(term) == 1]
     if any(a[1] == b[1] and _are_complementary(a[0], b[0]) for a in single for b in single):
-        return []
-    each = dict.fromkeys([reduce(lambda a, b: _joined("logical_and", a, b, shape), term) for term in terms])
-    return [reduce(lambda a, b: _joined("logical_or", a, b, shape), each)]
-
-
-def _joined(function: str, first: PlacedMask, second: PlacedMask, shape: tuple[int, ...]) -> PlacedMask:
-    """Two masks as one over the axes of both: in normal form, or the next pass would take it for another mask."""
-    axes = tuple(sorted({*first[1], *second[1]}))
-    return apply(function, *[_spread(placed, axes, shape) for placed in (first, second)]), axes
+        return common
+    axes = tuple(sorted({axis for term in others for _, labels in term for axis in labels}))
+    each = [reduce(lambda a, b: apply("logical_and", a, b), [_spread(p, axes, shape) for p in term]) for term in others]
+    distinct = list(dict.fromkeys(each))
+    return [*common, (reduce(lambda a, b: apply("logical_or", a, b), distinct), axes)]
 
 
 def _spread(placed: PlacedMask, axes: Labels, shape: tuple[int, ...]) -> Node:
