@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from opt_einsum import paths
 
-from einsumad.graph import Labels, Node, Ones, Unit
+from einsumad.graph import BOOL, Labels, Node, Ones, Unit
 
 _MOST_FOR_OPTIMAL = 4
 _MOVED = 2  # entries written count twice the work of one multiplication: they are written and read again
@@ -27,13 +27,13 @@ def volume(labels: Iterable[int], sizes: Mapping[int, int]) -> int:
 
 
 def product_work(operands: Sequence[Node], inputs: Sequence[Labels], output: Iterable[int], sizes: Mapping[int, int]) -> int:
-    """Entries multiplied and moved by the product of the operands, its output written once."""
+    """Entries multiplied and moved by the product of the operands, its output written once. Masks count nothing."""
     kept = set(output)
     names = _tied_names(operands, inputs, kept)
     sets = [
         frozenset([names.get(label, label) for label in labels])
         for operand, labels in zip(operands, inputs, strict=True)
-        if not isinstance(operand, (Unit, Ones))
+        if not isinstance(operand, (Unit, Ones)) and operand.dtype != BOOL
     ]
     core_output = {names.get(label, label) for label in kept} & set(chain.from_iterable(sets))
     embedded = _MOVED * volume(kept, sizes) if len(core_output) < len(kept) else 0
