@@ -7,7 +7,7 @@ factored form is not larger by the estimate of :mod:`einsumad.rewriting.work`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import TypeAlias
@@ -84,6 +84,8 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     """
     best: Split | None = None
     while common:
+        if all(is_mask(term.operands[k], term.dtype) for k in common):
+            break  # masks stay inside, so pulling out nothing else would change nothing
         split = _split(term, common, group)
         if split.gain >= 0 and (best is None or split.gain > best.gain):
             best = split
@@ -148,11 +150,16 @@ def _open(term: Product, common: Sequence[int], group: Group) -> tuple[list[Prod
     rests = _rests(term, common, group)
     outside = set(range(term.rank)).union(*[term.inputs[k] for k in common])
     inner = {label for rest in rests for label in chain(*rest.inputs)} & outside
-    for k in common:
-        if is_mask(term.operands[k], term.dtype) and inner.issuperset(term.inputs[k]):
-            for rest in rests:
-                rest.append(term.operands[k], term.inputs[k])
+    for k in _staying(term, common, inner):
+        for rest in rests:
+            rest.append(term.operands[k], term.inputs[k])
     return rests, sorted(inner)
+
+
+def _staying(term: Product, common: Sequence[int], inner: Iterable[int]) -> list[int]:
+    """The masks among the common operands that stay inside as well."""
+    held = set(inner)
+    return [k for k in common if is_mask(term.operands[k], term.dtype) and held.issuperset(term.inputs[k])]
 
 
 def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
@@ -187,6 +194,8 @@ def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
     after = sum_work(len(every), inner, sizes)
     after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
+    if len(_staying(term, common, inner)) == len(common):
+        return Split(-1, term, common, group)  # nothing would leave the sum, and the rule would never end
     return Split(before - after, term, common, group)
 
 

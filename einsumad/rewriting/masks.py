@@ -77,10 +77,14 @@ def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -
     single = [term[0] for term in others if len(term) == 1]
     if any(a[1] == b[1] and _are_complementary(a[0], b[0]) for a in single for b in single):
         return common
-    axes = tuple(sorted({axis for term in others for _, labels in term for axis in labels}))
-    each = [reduce(lambda a, b: apply("logical_and", a, b), [_spread(p, axes, shape) for p in term]) for term in others]
-    distinct = list(dict.fromkeys(each))
-    return [*common, (reduce(lambda a, b: apply("logical_or", a, b), distinct), axes)]
+    each = dict.fromkeys([reduce(lambda a, b: _joined("logical_and", a, b, shape), term) for term in others])
+    return [*common, reduce(lambda a, b: _joined("logical_or", a, b, shape), each)]
+
+
+def _joined(function: str, first: PlacedMask, second: PlacedMask, shape: tuple[int, ...]) -> PlacedMask:
+    """Two masks as one over the axes of both: in normal form, or the next pass would take it for another mask."""
+    axes = tuple(sorted({*first[1], *second[1]}))
+    return apply(function, *[_spread(placed, axes, shape) for placed in (first, second)]), axes
 
 
 def _spread(placed: PlacedMask, axes: Labels, shape: tuple[int, ...]) -> Node:
