@@ -13,7 +13,6 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import einsumad as ea
-from einsumad.frontend.cache import statistics
 
 HIDDEN, CLASSES = 64, 10
 EPOCHS, BATCH, RATE, MOMENTUM = 20, 32, 0.05, 0.9
@@ -84,10 +83,10 @@ def train(x, digits, epochs=EPOCHS, seed=0):
             loss.backward()
             total += loss.numpy()
             parameters, velocities = descend(parameters, velocities)
-            after_first_step = after_first_step or (statistics.derived, statistics.planned)
+            after_first_step = after_first_step or ea.statistics()
         print(f"epoch {epoch + 1:2}  loss {total / len(rows_of):.4f}")
-    new = (statistics.derived - after_first_step[0], statistics.planned - after_first_step[1])
-    return parameters, new
+    now = ea.statistics()
+    return parameters, (now.derived - after_first_step.derived, now.planned - after_first_step.planned)
 
 
 def main():

@@ -4,6 +4,7 @@ Imports everything below. Importing it registers the NumPy surface.
 """
 
 from einsumad.frontend import numpy_functions
+from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
 from einsumad.frontend.explain import Explanation, explain
@@ -26,6 +27,7 @@ from einsumad.frontend.transforms import (
 __all__ = [
     "Compiled",
     "Explanation",
+    "Statistics",
     "Tensor",
     "Transform",
     "compile",
@@ -43,6 +45,7 @@ __all__ = [
     "laplacian",
     "numpy_functions",
     "simplify",
+    "statistics",
     "tensor",
     "value_and_grad",
     "value_grad_and_hessian",

@@ -7,8 +7,8 @@ a structural key, which is blind to the identity of leaves, and the request; val
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from einsumad.execution import CompiledPlan, compile_plan
@@ -18,9 +18,9 @@ from einsumad.planning import Choice, make_plan
 _MOST_ENTRIES = 1024
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Statistics:
-    """How often something was derived, planned and compiled, and how often it was found again."""
+    """How often something was derived, planned and compiled, and how often it was found again, in this process."""
 
     derived: int = 0
     planned: int = 0
@@ -37,9 +37,24 @@ class Derivation:
     plans: dict[int | None, CompiledPlan] = field(default_factory=dict)
 
 
-statistics = Statistics()
 _entries: OrderedDict[object, Derivation] = OrderedDict()
 _lock = threading.RLock()
+_counts: Counter[str] = Counter()
+
+
+def statistics() -> Statistics:
+    """The counts so far: compare two of them to see whether a step derived or planned anything anew.
+
+    >>> import numpy as np, einsumad as ea
+    >>> x, gradient = np.ones(3), ea.grad(lambda x: np.sum(x**2))
+    >>> _ = gradient(x)
+    >>> before = ea.statistics()
+    >>> _ = gradient(x)
+    >>> ea.statistics().derived - before.derived
+    0
+    """
+    with _lock:
+        return Statistics(**_counts)
 
 
 def find_or_derive(key: object, build: Callable[[], Derivation]) -> Derivation:
@@ -47,12 +62,12 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> Derivation:
     with _lock:
         entry = _entries.get(key)
         if entry is not None:
-            statistics.found += 1
+            _counts["found"] += 1
             _entries.move_to_end(key)
             return entry
     built = build()
     with _lock:
-        statistics.derived += 1
+        _counts["derived"] += 1
         entry = _entries.setdefault(key, built)
         while len(_entries) > _MOST_ENTRIES:
             _entries.popitem(last=False)
@@ -64,7 +79,7 @@ def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:
     with _lock:
         plan = derivation.plans.get(memory_limit)
         if plan is None:
-            statistics.planned += 1
+            _counts["planned"] += 1
             plan = compile_plan(make_plan(derivation.outputs, derivation.slots, memory_limit))
             derivation.plans[memory_limit] = plan
     return plan
@@ -74,8 +89,3 @@ def clear() -> None:
     """Forget everything that was derived."""
     with _lock:
         _entries.clear()
-
-
-def used_slots(derivation: Derivation, values: Sequence[Node]) -> dict[Node, Node]:
-    """The replacement of each slot by a node."""
-    return dict(zip(derivation.slots, values, strict=True))

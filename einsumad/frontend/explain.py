@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
             request, directions = Request("derivatives", (0,)), ()
     graph: tuple[Node, ...] = (*found.outputs, *found.variables.leaves, *directions)
     _, met = structural_key(graph)
-    named = tuple([_named_slot(node, k) for k, node in enumerate(met)])
+    named = _named_slots(met)
     over_slots = substitute(graph, dict(zip(met, named, strict=True)))
     counts = (len(found.outputs), len(found.variables.leaves))
     derivation = build_derivation(request, over_slots, named, counts)
@@ -97,8 +98,15 @@ def captured_names(function: Any) -> dict[int, str]:
     return {id(value): name for name, value in found.items() if isinstance(value, np.ndarray)}
 
 
-def _named_slot(node: Leaf, position: int) -> Leaf:
-    return leaf(node.shape, node.dtype, ("slot", position), node.name, node.facts)
+def _named_slots(met: Sequence[Leaf]) -> tuple[Leaf, ...]:
+    """Slots under the names of the leaves; numbers are called by their value, other nameless arrays x0, x1, ..."""
+    taken = {node.name for node in met}
+    free = (name for name in (f"x{k}" for k in count()) if name not in taken)
+    slots: list[Leaf] = []
+    for position, node in enumerate(met):
+        name = node.name or (f"{node.key[1]:.6g}" if node.key[0] == "number" else next(free))
+        slots.append(leaf(node.shape, node.dtype, ("slot", position), name, node.facts))
+    return tuple(slots)
 
 
 def _trace_floats(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Trace:

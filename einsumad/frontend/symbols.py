@@ -28,8 +28,8 @@ def variable(name: str, shape: int | Sequence[int] = (), dtype: Any = np.float64
 
     >>> import numpy as np, einsumad as ea
     >>> x = ea.variable("x", (2,))
-    >>> ea.evaluate(np.sum(x * x), {x: np.array([1.0, 2.0])})
-    array(5.)
+    >>> float(ea.evaluate(np.sum(x * x), {x: np.array([1.0, 2.0])}))
+    5.0
     """
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if not isinstance(name, str) or not name:
