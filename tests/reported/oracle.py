@@ -1,7 +1,7 @@
 """Derivatives from values alone, and the comparison of every mode of the library with them.
 
-Shares nothing with the library: central differences of order eight on plain NumPy functions. They are exact, up to
-rounding, for polynomials of degree eight and less, whatever the step.
+Shares nothing with the library: central differences of order eight on plain NumPy functions. They are exact,
+up to rounding, for polynomials of degree eight and less, whatever the step.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def every_second(f: Function, args: Sequence[Any], first: int = 0, second: int =
 
 
 def check(f: Function, *args: Any, order: int = 2, tolerance: float = 1e-9) -> None:
-    """Value, first and second derivatives with respect to all arguments, in every mode, against differences."""
+    """Value, first and second derivatives in all arguments and every mode, against differences."""
     plain = np.asarray(f(*args))
     np.testing.assert_allclose(ea.compile(f)(*args), plain, rtol=1e-12, atol=1e-12)
     for first in range(len(args)):

@@ -140,7 +140,7 @@ def test_b5_an_empty_product_is_one_and_an_empty_maximum_an_error():
         lambda t: 2.0**t,
         lambda t: np.float64(2.0) ** t,
         lambda t: t ** np.float64(2.0),
-        lambda t: [1.0, 2.0] + t,
+        lambda t: [1.0, 2.0] + t,  # noqa: RUF005 (a list is an array here)
     ],
 )
 def test_b9_numpy_on_the_left_gives_a_traced_value(f):

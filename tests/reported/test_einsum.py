@@ -233,6 +233,11 @@ def test_e29_many_labels_and_operands(count):
     chain = [part for k in range(count) for part in (matrix, [k, k + 1])]
     np.testing.assert_array_equal(ea.einsum(*chain, [0, count]), np.full((2, 2), 2.0 ** (count - 1)))
 
+
+@pytest.mark.parametrize("count", [3, 26, 33, 53, 64])
+def test_e29_gradient_in_many_slots(count):
+    matrix = np.ones((2, 2))
+
     def f(x):
         parts = [part for k in range(count) for part in (x, [k, k + 1])]
         return np.einsum(*parts, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_g3_second_derivative_of_a_linear_function():
     exactly_second(lambda x: np.array([[1.0, 2.0], [3.0, 4.0]]) @ x, [integers(1, 2)], np.zeros((2, 2, 2)))
 
 
-@pytest.mark.parametrize("constant", [lambda x: 7.0, lambda x: np.float64(7), lambda x: 7.0 + 0 * np.sum(x)])
+@pytest.mark.parametrize("constant", [lambda _: 7.0, lambda _: np.float64(7), lambda x: 7.0 + 0 * np.sum(x)])
 def test_g3_derivatives_of_a_constant(constant):
     x = integers(2, 3)
     np.testing.assert_array_equal(ea.grad(constant)(x), np.zeros(3))
@@ -195,8 +196,8 @@ def test_g15_cost_of_building_grows_with_the_number_of_nodes(transform):
     """Four times as many steps take about four times as long; quadratic growth would take sixteen times."""
     x = 0.1 * np.arange(1.0, 4.0)
     transform(recurrence(5))(x)
-    short = min(timed(lambda: transform(recurrence(50 + k))(x)) for k in range(2))
-    long = min(timed(lambda: transform(recurrence(200 + k))(x)) for k in range(2))
+    short = min(timed(partial(transform(recurrence(steps)), x)) for steps in (50, 51))
+    long = min(timed(partial(transform(recurrence(steps)), x)) for steps in (200, 201))
     assert long < 9 * short + 0.05
     assert long < 30
 
@@ -237,7 +238,7 @@ def test_g17_all_modes_of_a_small_one():
 def test_g19_an_unused_input_has_a_structural_zero(dtype, shape):
     x, z = np.ones(3, dtype), np.ones(shape, dtype)
 
-    def f(x, z):
+    def f(x, _):
         return np.sum(np.exp(x))
 
     gradient = ea.grad(f, 1)(x, z)

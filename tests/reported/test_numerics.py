@@ -34,7 +34,7 @@ def test_n2_where_with_an_infinite_branch():
     ],
 )
 def test_n2_the_branch_not_taken_never_contributes(branch):
-    """To second order and through further operations, at places where the other branch has no value at all."""
+    """To second order, through further operations, where the other branch has no value at all."""
     x = np.array([-2.0, 0.0, 3.0])
 
     def f(x):
@@ -298,7 +298,7 @@ def test_n20_ties_between_two_arguments():
 
 @pytest.mark.parametrize("kink", [
     lambda x: np.maximum(x, 0), lambda x: np.maximum(0, x), np.abs, lambda x: np.clip(x, 0, 1),
-    lambda x: np.where(x > 0, x, 0), lambda x: x * (x > 0), np.sign, lambda x: np.maximum(0.0 * np.ones(3), x),
+    lambda x: np.where(x > 0, x, 0), lambda x: x * (x > 0), np.sign, lambda x: np.maximum(np.zeros(3), x),
 ])  # fmt: skip
 def test_n20_derivative_zero_at_the_kink_whatever_the_spelling(kink):
     jacobian = ea.jacobian(kink)(np.array([0.0, -0.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Rows L2, L4, P1, P3, P17 and the structure identities: what a Hessian looks like before it is made dense."""
+"""Rows L2, L4, P1, P3, P17 and the structure identities: Hessians before they are made dense."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_disconnected_input_is_a_structural_zero(dtype):
 
 
 def test_a_structural_zero_wins_over_an_infinite_value():
-    def f(x, z):
+    def f(x, _):
         return np.sum(x) / np.float64(0)
 
     with np.errstate(all="ignore"):
