@@ -35,7 +35,7 @@ def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     derivation, found = derivation_of(asked)
     own = dict(zip(asked.variables.leaves, asked.variables.originals, strict=True))
     if depends_on_outer(found, own):
-        replacements = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
+        replacements: dict[Node, Node] = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
         return tuple([Tensor(node) for node in substitute(derivation.outputs, replacements)])
     return compiled(derivation, memory_limit)(*[known_value(leaf) for leaf in found])
 

@@ -31,15 +31,21 @@ def variable(name: str, shape: int | Sequence[int] = (), dtype: Any = np.float64
     >>> float(ea.evaluate(np.sum(x * x), {x: np.array([1.0, 2.0])}))
     5.0
     """
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    if not isinstance(name, str) or not name:
-        raise TypeError("a variable needs a name")
-    if any(not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
-        raise ShapeError(f"the shape of {name} must be whole numbers of at least 0, got {shape}")
+    sizes = _checked_shape(name, shape)
     kind = np.dtype(dtype)
     if kind.kind not in "fiub":
-        raise TypeError(f"a variable cannot have dtype {kind}: complex numbers are not supported yet" if kind.kind == "c" else f"a variable cannot have dtype {kind}")
+        hint = ": complex numbers are not supported yet" if kind.kind == "c" else ""
+        raise TypeError(f"a variable cannot have dtype {kind}{hint}")
     return Tensor(leaf(sizes, kind, ("variable", name), name))
+
+
+def _checked_shape(name: Any, shape: Any) -> tuple[int, ...]:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"a variable needs a name, got {name!r}")
+    sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
+        raise ShapeError(f"the shape of {name} must be whole numbers of at least 0, got {shape!r}")
+    return tuple([int(size) for size in sizes])
 
 
 def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Tensor:
@@ -58,12 +64,17 @@ def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Ten
         raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {mode!r}")
     node = as_node(expression)
     for symbol in variables:
-        if not isinstance(symbol, Tensor) or not isinstance(symbol.node, Leaf):
-            raise DifferentiationError("diff differentiates with respect to variables made by einsumad.variable or einsumad.tensor")
-        if symbol.node.dtype.kind != "f" or node.dtype.kind != "f":
-            raise DifferentiationError(f"dtype {symbol.node.dtype} or {node.dtype} cannot be differentiated")
-        (node,) = derive(Request("derivatives", (1,), mode), [node], [symbol.node]).outputs
+        source = _leaf_of(symbol)
+        if source.dtype.kind != "f" or node.dtype.kind != "f":
+            raise DifferentiationError(f"dtype {source.dtype} or {node.dtype} cannot be differentiated")
+        (node,) = derive(Request("derivatives", (1,), mode), [node], [source]).outputs
     return Tensor(node)
+
+
+def _leaf_of(symbol: Any) -> Leaf:
+    if not isinstance(symbol, Tensor) or not isinstance(symbol.node, Leaf):
+        raise TypeError(f"expected a variable made by einsumad.variable or einsumad.tensor, got {symbol!r}")
+    return symbol.node
 
 
 def simplify(expression: Tensor) -> Tensor:
@@ -96,9 +107,7 @@ def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, me
 def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:
     given: dict[Node, np.ndarray] = {}
     for symbol, value in values.items():
-        if not isinstance(symbol, Tensor) or not isinstance(symbol.node, Leaf):
-            raise TypeError("the keys of values must be variables")
-        node = symbol.node
+        node = _leaf_of(symbol)
         array = np.asarray(value)
         if array.shape != node.shape:
             raise ShapeError(f"{node.name} has shape {node.shape}, but its value has shape {array.shape}")

@@ -16,6 +16,7 @@ from einsumad.errors import DifferentiationError
 from einsumad.frontend.requests import Asked, answer, direction_nodes
 from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.trees import flatten, unflatten
+from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy
 
 Argnums = int | tuple[int, ...]
@@ -61,7 +62,7 @@ class Transform:
             )
         check_outputs(found, self.name)
         variables = found.variables
-        directions = ()
+        directions: tuple[Node, ...] = ()
         if self.takes_direction:
             directions = direction_nodes(flatten(direction), variables.leaves, "direction", variables.tree)
         return Asked(self.request, found.outputs, variables, directions), found
@@ -94,6 +95,12 @@ def check_argnums(argnums: Any) -> None:
         raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
     if len(set(positions)) != len(positions):
         raise ValueError(f"argnums names an argument twice: {argnums}")
+
+
+def check_order(order: Any) -> None:
+    """Refuse what is no order of differentiation."""
+    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
+        raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
 
 
 def check_outputs(found: Trace, name: str) -> None:
@@ -187,8 +194,7 @@ def derivative(
     >>> ea.derivative(lambda x: np.sum(x**3), order=3)(np.array([1.0]))
     array([[[6.]]])
     """
-    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
-        raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
+    check_order(order)
     return Transform(
         f,
         "derivative",

@@ -6,7 +6,8 @@ Imports graph, functions, calculus and rewriting. A plan is frozen data that can
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
-from einsumad.planning.plan import Plan, Step, make_plan
+from einsumad.planning.plan import Plan, make_plan
+from einsumad.planning.steps import Step
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
 
 __all__ = [

@@ -42,7 +42,7 @@ def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Lab
     if len(trailing) > 1:
         return None
     present = [label for label in batch if label in labels]
-    right = einsum([other], [labels], [*present, column, *trailing], 1, other.dtype)
+    right: Node = einsum([other], [labels], [*present, column, *trailing], 1, other.dtype)
     if len(present) < len(batch):
         shape = [*[sizes[label] for label in batch], *right.shape[len(present) :]]
         axes = [*[batch.index(label) for label in present], *range(len(batch), len(shape))]

@@ -23,6 +23,7 @@ def expand_power(node: Elementwise, _: Context) -> Node | None:
     if node.function != "power":
         return None
     (exponent,) = node.params
+    assert isinstance(exponent, (int, float))
     if exponent == 0:
         return constant_like(1, node)
     if exponent == 1:

@@ -77,7 +77,8 @@ def _contraction_work(sets: tuple[Labels, ...], output: Labels, sizes: tuple[tup
 def _path(sets: tuple[LabelSet, ...], output: LabelSet, sizes: tuple[tuple[int, int], ...]) -> Sequence[Sequence[int]]:
     if len(sets) <= 1:
         return [(0,)] if sets and sets[0] != output else []
-    if len(sets) == 2:  # noqa: PLR2004 (a pair is its own path)
+    if len(sets) == 2:
         return [(0, 1)]
     search = paths.optimal if len(sets) <= _MOST_FOR_OPTIMAL else paths.greedy
-    return search(list(sets), output, {label: max(1, size) for label, size in sizes})  # type: ignore[arg-type,return-value]
+    found: list[tuple[int, ...]] = search(list(sets), output, {label: max(1, size) for label, size in sizes})
+    return found
