@@ -66,9 +66,7 @@ def compile_plan(plan: Plan) -> CompiledPlan:
             scope[kernel_name(step.kernel)] = general_function(step.kernel.function).kernel
     # the source is generated from the plan; names and text of the user never enter it
     exec(compile(source, "<einsumad plan>", "exec"), scope)  # noqa: S102
-    return CompiledPlan(
-        plan, source, scope["plan"], tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs])
-    )
+    return CompiledPlan(plan, source, scope["plan"], tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs]))
 
 
 def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
@@ -79,8 +77,6 @@ def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     if array.shape != shape:
         raise ShapeError(f"an input of shape {shape} was given a value of shape {array.shape}")
     if not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise ShapeError(
-            f"an input of dtype {dtype} was given a value of dtype {array.dtype}: convert it first"
-        )
+        raise ShapeError(f"an input of dtype {dtype} was given a value of dtype {array.dtype}: convert it first")
     array = array.astype(dtype, copy=False)
     return array if shape else array[()]

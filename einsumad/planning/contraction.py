@@ -113,18 +113,14 @@ def _summed_alone(factors: Sequence[Factor], others: Sequence[Factor], output: L
     return [layout(f, tuple([label for label in f.labels if users[label] > 1])) for f in factors]
 
 
-def _merged(
-    factors: Sequence[Factor], others: Sequence[Factor], output: Labels, work: np.dtype
-) -> list[Factor]:
+def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels, work: np.dtype) -> list[Factor]:
     """One factor for each set of labels; a pair of equal sets with a sum of its own is a contraction."""
     sets: dict[frozenset[int], list[Factor]] = {}
     for factor in factors:
         sets.setdefault(frozenset(factor.labels), []).append(factor)
     merged: list[Factor] = []
     for labels, same in sets.items():
-        elsewhere = set(output).union(
-            *[other for other in sets if other != labels], *[f.labels for f in others]
-        )
+        elsewhere = set(output).union(*[other for other in sets if other != labels], *[f.labels for f in others])
         place = same[0].labels
         kept = tuple([label for label in place if label in elsewhere])
         if len(same) == 1 or kept == place:

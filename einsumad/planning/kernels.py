@@ -119,9 +119,7 @@ class OneHot:
     """One-hot rows written out."""
 
 
-Kernel: TypeAlias = (
-    Fill | Layout | Embed | Group | Contract | Sum | Choose | Apply | Call | AffineMap | OneHot
-)
+Kernel: TypeAlias = Fill | Layout | Embed | Group | Contract | Sum | Choose | Apply | Call | AffineMap | OneHot
 
 
 def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
@@ -257,17 +255,10 @@ def _masked(node: Node, dtype: np.dtype, users: Callable[[Node], int]) -> _Maske
     coefficient: Number = 1
     if isinstance(node, Einsum) and only_scales(node) and users(node.operands[0]) == 1:
         coefficient, node = node.coefficient, node.operands[0]
-    if (
-        not isinstance(node, Einsum)
-        or node.dtype != dtype
-        or len(node.operands) != 2
-        or not isfinite(coefficient)
-    ):
+    if not isinstance(node, Einsum) or node.dtype != dtype or len(node.operands) != 2 or not isfinite(coefficient):
         return None
     masks = [k for k, operand in enumerate(node.operands) if operand.dtype == BOOL]
     if len(masks) != 1 or kind_of(node) != "group":
         return None
     mask, other = masks[0], 1 - masks[0]
-    return _Masked(
-        coefficient, node.operands[mask], node.inputs[mask], node.operands[other], node.inputs[other]
-    )
+    return _Masked(coefficient, node.operands[mask], node.inputs[mask], node.operands[other], node.inputs[other])

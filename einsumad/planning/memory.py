@@ -135,12 +135,7 @@ class _State:
         buffers = [self.buffer[register] for register in draft.operands]
         for register in draft.takeable:
             buffer = self.buffer[register]
-            if (
-                register < self.inputs
-                or self.view[register]
-                or self.readers[register]
-                or buffer < self.inputs
-            ):
+            if register < self.inputs or self.view[register] or self.readers[register] or buffer < self.inputs:
                 continue
             other = self.drafts[register - self.inputs]
             alone = self.holders[buffer] == 1 and buffers.count(buffer) == 1

@@ -103,9 +103,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
     steps = tuple(
         [
             Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
-            for d, o, c, taken, freed in zip(
-                drafts, operands_of, costs, memory.taken, memory.freed, strict=True
-            )
+            for d, o, c, taken, freed in zip(drafts, operands_of, costs, memory.taken, memory.freed, strict=True)
         ]
     )
     total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
@@ -125,11 +123,7 @@ def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Nod
             found.append((node, (kernel, operands)))
             numbers = isinstance(kernel, _TAKES_NUMBERS)
             needed.update(
-                [
-                    o
-                    for o in operands
-                    if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)
-                ]
+                [o for o in operands if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)]
             )
     found.reverse()
     return found
@@ -152,9 +146,11 @@ def _register(node: Node, registers: dict[Node, int]) -> int:
 
 def _stored_shape(kernel: Kernel, operands: Sequence[Shape], shape: Shape) -> Shape:
     """The shape that is kept: nothing varies along leading axes that it lacks and axes of size one."""
+    if not isinstance(kernel, (*_TAKES_NUMBERS, Embed)) or shape in operands:
+        return shape
     match kernel:
         case Sum() | Apply():
-            return np.broadcast_shapes(*operands) if any(o != shape for o in operands) else shape
+            return np.broadcast_shapes(*operands)
         case Group(inputs=inputs) | Choose(inputs=inputs):
             sizes: dict[int, int] = {}
             for labels, kept in zip(inputs, operands, strict=True):
@@ -174,9 +170,7 @@ def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
     return tuple([sizes.get(axis, 1) for axis in range(first, len(shape))])
 
 
-def _cost(
-    kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node
-) -> Cost:
+def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node) -> Cost:
     read = sum([prod(s) * o.dtype.itemsize for o, s in zip(operands, stored, strict=True)])
     if isinstance(kernel, _TAKES_NUMBERS):
         return kernel_cost(kernel, stored, read, result, node.dtype)

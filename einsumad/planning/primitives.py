@@ -59,13 +59,13 @@ def has_sum(node: Einsum) -> bool:
 
 def constant_value(node: Node) -> Number | None:
     """The number that the node is everywhere, or None."""
-    match node:
-        case Ones():
-            return 1
-        case Zero():
-            return 0
-        case Einsum() if all(isinstance(operand, Ones) for operand in node.operands) and not has_sum(node):
-            return node.coefficient
+    if isinstance(node, Einsum):
+        for operand in node.operands:
+            if not isinstance(operand, Ones):
+                return None
+        return None if has_sum(node) else node.coefficient
+    if isinstance(node, Structural):
+        return 1 if isinstance(node, Ones) else 0 if isinstance(node, Zero) else None
     return None
 
 

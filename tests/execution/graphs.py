@@ -70,9 +70,7 @@ def function_of_one(draw, nodes):
 
 def function_of_two(draw, nodes):
     a = some(draw, nodes)
-    b = draw(
-        st.sampled_from([constant(0.5, a.shape, a.dtype), ones(a.shape, a.dtype), some(draw, nodes, a.shape)])
-    )
+    b = draw(st.sampled_from([constant(0.5, a.shape, a.dtype), ones(a.shape, a.dtype), some(draw, nodes, a.shape)]))
     operands = [a, b] if draw(st.booleans()) else [b, a]
     return apply(draw(st.sampled_from(["maximum", "minimum", "arctan2"])), *operands)
 

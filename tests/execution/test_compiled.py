@@ -106,9 +106,7 @@ def masked_products(draw):
                 value = np.where(alive, value, draw(st.sampled_from([np.inf, np.nan, -np.inf, 0.0])))
         values[node] = value
         operands.append(node)
-    return einsum(
-        operands, mask_labels + factor_labels, output, draw(st.sampled_from([1, -2, 0.5])), float
-    ), values
+    return einsum(operands, mask_labels + factor_labels, output, draw(st.sampled_from([1, -2, 0.5])), float), values
 
 
 def _alive(mask, mask_labels, labels, space):

@@ -56,9 +56,7 @@ CONTRACTIONS = [
 SIZES = dict(zip("bijkl", (2, 3, 4, 5, 6), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("notation", "expected"), CONTRACTIONS, ids=[notation for notation, _ in CONTRACTIONS]
-)
+@pytest.mark.parametrize(("notation", "expected"), CONTRACTIONS, ids=[notation for notation, _ in CONTRACTIONS])
 def test_contractions_are_matrix_products_on_views(notation, expected):
     operands, _, output = notation.partition("->")
     terms = operands.split(",")

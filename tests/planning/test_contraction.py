@@ -73,9 +73,7 @@ def test_a_delta_is_written_last():
 
 def test_summed_units_and_ones_disappear():
     v = variable("v", (4,), float)
-    assert kinds(einsum([v, unit(4, 3, float), ones((5,), float)], [(0,), (0, 1, 2), (3,)], (1,))) == [
-        "layout"
-    ]
+    assert kinds(einsum([v, unit(4, 3, float), ones((5,), float)], [(0,), (0, 1, 2), (3,)], (1,))) == ["layout"]
 
 
 def test_many_factors_are_searched_quickly():

@@ -60,10 +60,7 @@ def lower(plan: Plan) -> str:
         if dropped:
             lines.append(f"del {', '.join(dropped)}")
         body.append(Written(step.register, reads, tuple(lines), step.frees))
-    results = [
-        _result(register, copied, registers)
-        for register, copied in zip(plan.outputs, plan.copied, strict=True)
-    ]
+    results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
     return assemble(len(plan.inputs), body, results, plan.outputs)
 
 

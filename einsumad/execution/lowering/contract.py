@@ -178,14 +178,10 @@ def _stack(side: Side, batch: Labels, rows: Labels, columns: Labels, sizes: dict
 def _dot_products(left: Side, right: Side, batch: Labels, summed: Labels, dtype: str) -> str:
     """Dot products along the last axis, or entrywise products summed along another."""
     if len(summed) == 1 and left.memory[-1] == right.memory[-1] == summed[0]:
-        texts = [
-            permuted(s.text, [s.labels.index(label) for label in (*batch, *summed)]) for s in (left, right)
-        ]
+        texts = [permuted(s.text, [s.labels.index(label) for label in (*batch, *summed)]) for s in (left, right)]
         return f"np.vecdot({texts[0]}, {texts[1]})"
     place = left.memory
-    first, other = (
-        permuted(side.text, [side.labels.index(label) for label in place]) for side in (left, right)
-    )
+    first, other = (permuted(side.text, [side.labels.index(label) for label in place]) for side in (left, right))
     axes = [axis for axis, label in enumerate(place) if label in summed]
     axis = axes[0] if len(axes) == 1 else tuple(axes)
     kept = tuple([label for label in place if label not in summed])

@@ -23,9 +23,7 @@ from einsumad.planning.steps import Constant, Operand, Step
 def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     """The statements of an entrywise product."""
     ndim = len(step.shape)
-    terms = [
-        aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)
-    ]
+    terms = [aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)]
     masks = [terms[k].text for k in kernel.masks]
     factors = [k for k in range(len(terms)) if k not in kernel.masks and k not in kernel.divisors]
     name = register_name(step.register)
@@ -133,9 +131,7 @@ def _magnitude(coefficient: Number) -> str:
     return repr(abs(coefficient))
 
 
-def _sum(
-    name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]
-) -> list[str]:
+def _sum(name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> list[str]:
     """A new array, then the rest in place."""
     if not large:  # no term has the full shape: they broadcast against each other
         return [f"{name} = {_small_sum(small)}"]
@@ -216,10 +212,7 @@ def _split(term: tuple[Number, Operand]) -> tuple[str, str]:
 def lower_choose(step: Step, kernel: Choose, registers: Registers) -> list[str]:
     """The statement that picks from two operands by a mask."""
     ndim = len(step.shape)
-    terms = [
-        aligned(o, labels, ndim, registers).text
-        for o, labels in zip(step.operands, kernel.inputs, strict=True)
-    ]
+    terms = [aligned(o, labels, ndim, registers).text for o, labels in zip(step.operands, kernel.inputs, strict=True)]
     if all(isinstance(operand, Constant) for operand in step.operands[1:]):
         terms[1:] = [_typed_if_number(step, k, terms[k]) for k in (1, 2)]
     for k, coefficient in enumerate(kernel.coefficients, 1):

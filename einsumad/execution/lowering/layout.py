@@ -62,9 +62,7 @@ def _diagonal(text: str, labels: Labels) -> str:
     return f'np.einsum("{to_einsum([labels], tuple(dict.fromkeys(labels)))}", {text})'
 
 
-def _reduced(
-    text: str, axes: list[int], count: int, dtype: np.dtype, target: np.dtype
-) -> tuple[str, np.dtype]:
+def _reduced(text: str, axes: list[int], count: int, dtype: np.dtype, target: np.dtype) -> tuple[str, np.dtype]:
     """The sum over the axes and its dtype: truth values are counted, the wider of two dtypes is summed in."""
     work = np.dtype(np.int64) if dtype == BOOL else np.result_type(dtype, target)
     arguments = [text]

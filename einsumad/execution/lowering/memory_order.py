@@ -30,9 +30,7 @@ def order_of(step: Step, registers: Registers) -> Order:
             return _carried(step, kernel.labels, 0, registers)
         case Group() | Choose():
             position = _largest(step, registers)
-            return (
-                identity if position is None else _carried(step, kernel.inputs[position], position, registers)
-            )
+            return identity if position is None else _carried(step, kernel.inputs[position], position, registers)
         case Sum() | Apply():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, identity, position, registers)

@@ -70,9 +70,7 @@ def stored_shape(operand: Operand, registers: Registers) -> Shape:
 
 def plain(operand: Operand) -> str:
     """The register as it is kept, or the number."""
-    return (
-        number_text(operand.value, operand.dtype) if isinstance(operand, Constant) else register_name(operand)
-    )
+    return number_text(operand.value, operand.dtype) if isinstance(operand, Constant) else register_name(operand)
 
 
 def aligned(operand: Operand, labels: Labels, ndim: int, registers: Registers) -> Term:
