@@ -22,7 +22,8 @@ def canonical_form(
     """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the axes."""
     if len(operands) < 2:
         return tuple(operands), _relabel(inputs, output)
-    if len(operands) == len(set(operands)):
+    different = len(set(operands))
+    if different == len(operands) or different == len(set(zip(operands, map(tuple, inputs), strict=True))):
         order = sorted(range(len(operands)), key=[order_key(operand) for operand in operands].__getitem__)
     else:
         order = _order_equal_operands([order_key(operand) for operand in operands], inputs, output)

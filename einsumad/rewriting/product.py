@@ -78,13 +78,22 @@ def is_mask(operand: Node, product_dtype: Any) -> bool:
     return operand.dtype == BOOL and product_dtype != BOOL and not isinstance(operand, Structural)
 
 
+def is_negation(node: Node) -> bool:
+    """Whether the node is minus one other node."""
+    return (
+        isinstance(node, Einsum)
+        and node.coefficient == -1
+        and len(node.operands) == 1
+        and node.dtype == node.operands[0].dtype
+        and node.inputs[0] == tuple(range(len(node.shape)))
+    )
+
+
 def negated(node: Node) -> Node:
     """Minus the node, in normal form where the node is."""
+    axes = range(len(node.shape))
     if not isinstance(node, Einsum):
-        axes = range(len(node.shape))
         return einsum([node], [axes], axes, -1)
-    if node.coefficient == -1 and len(node.operands) == 1 and node.dtype == node.operands[0].dtype:
-        (labels,) = node.inputs
-        if labels == tuple(range(len(node.shape))):
-            return node.operands[0]
-    return einsum(node.operands, node.inputs, range(len(node.shape)), -node.coefficient, node.dtype)
+    if is_negation(node):
+        return node.operands[0]
+    return einsum(node.operands, node.inputs, axes, -node.coefficient, node.dtype)

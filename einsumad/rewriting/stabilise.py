@@ -20,9 +20,8 @@ from einsumad.graph import (
     negate,
     transpose,
 )
-from einsumad.rewriting.product import negated, open_product
+from einsumad.rewriting.product import is_negation, negated, open_product
 from einsumad.rewriting.rules import Context, Rule
-from einsumad.rewriting.sums import split_coefficient
 
 
 def function_of(node: Node, name: str) -> Node | None:
@@ -147,10 +146,7 @@ def _spread(operand: Node, axes: list[int], shape: tuple[int, ...]) -> Node:
 def complement_of_sigmoid(node: Add, _: Context) -> Node | None:
     """``1 - sigmoid z = sigmoid(-z)``."""
     other = one_plus(node)
-    if other is None:
-        return None
-    coefficient, body = split_coefficient(other)
-    logit = function_of(body, "sigmoid") if coefficient == -1 else None
+    logit = None if other is None or not is_negation(other) else function_of(other.operands[0], "sigmoid")
     return None if logit is None else apply("sigmoid", negated(logit))
 
 

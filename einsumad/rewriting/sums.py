@@ -6,8 +6,13 @@ them zero, each with its collected coefficient.
 
 from __future__ import annotations
 
-from einsumad.graph import Add, Einsum, Node, Number, Zero, add, cast, einsum, zero
+from typing import Any, TypeAlias
+
+from einsumad.graph import Add, Einsum, Labels, Node, Number, Zero, add, cast, einsum, zero
 from einsumad.rewriting.rules import Context, Rule
+
+Body: TypeAlias = tuple[tuple[Node, ...], tuple[Labels, ...], Any]
+"""Operands, labels and dtype of a product without its number."""
 
 
 def drop_zeros(node: Add, _: Context) -> Node | None:
@@ -22,36 +27,32 @@ def drop_zeros(node: Add, _: Context) -> Node | None:
 
 def collect(node: Add, _: Context) -> Node | None:
     """``a A + b A = (a + b) A``, also where the terms differ by the names of summed indices only."""
-    coefficients: dict[Node, Number] = {}
+    coefficients: dict[Body, Number] = {}
     for term in node.operands:
         coefficient, body = split_coefficient(term)
         coefficients[body] = coefficients.get(body, 0) + coefficient
     if len(coefficients) == len(node.operands):
         return None
-    terms = [with_coefficient(number, body) for body, number in coefficients.items() if number != 0]
+    terms = [with_coefficient(number, body, node) for body, number in coefficients.items() if number != 0]
     if not terms:
         return zero(node.shape, node.dtype)
     return cast(terms[0], node.dtype) if len(terms) == 1 else add(terms, node.dtype)
 
 
-def split_coefficient(term: Node) -> tuple[Number, Node]:
-    """The number in front of a term, and the term without it."""
-    if not isinstance(term, Einsum) or term.coefficient == 1:
-        return 1, term
-    axes = range(len(term.shape))
-    if len(term.operands) == 1 and term.inputs[0] == tuple(axes) and term.operands[0].dtype == term.dtype:
-        return term.coefficient, term.operands[0]
-    return term.coefficient, einsum(term.operands, term.inputs, axes, 1, term.dtype)
+def split_coefficient(term: Node) -> tuple[Number, Body]:
+    """The number in front of a term, and the product behind it; a term that is none is a product of itself."""
+    if isinstance(term, Einsum):
+        return term.coefficient, (term.operands, term.inputs, term.dtype)
+    return 1, ((term,), (tuple(range(len(term.shape))),), term.dtype)
 
 
-def with_coefficient(coefficient: Number, body: Node) -> Node:
-    """The term with a number in front."""
-    if coefficient == 1:
-        return body
-    axes = range(len(body.shape))
-    if isinstance(body, Einsum):
-        return einsum(body.operands, body.inputs, axes, coefficient * body.coefficient, body.dtype)
-    return einsum([body], [axes], axes, coefficient)
+def with_coefficient(coefficient: Number, body: Body, like: Node) -> Node:
+    """The product with a number in front, over the axes of `like`."""
+    (first, *others), inputs, dtype = body
+    axes = tuple(range(len(like.shape)))
+    if coefficient == 1 and not others and inputs == (axes,) and first.dtype == dtype:
+        return first
+    return einsum(body[0], inputs, axes, coefficient, dtype)
 
 
 RULES = (
