@@ -23,9 +23,9 @@ from einsumad.graph import Node
 from einsumad.graph.display import expression_text, node_repr
 
 _TO_NUMBER = (
-    "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead "
-    "of math.exp; "
-    "outside of the traced function use the result, and x.numpy() to look at a value that is known"
+    "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
+    "to build an array from traced entries use einsumad.numpy.array instead of writing into one; outside of the traced "
+    "function use the result, and x.numpy() to look at a value that is known"
 )
 _TO_ARRAY = (
     "the derivative would be lost: use np.* functions on the traced value itself, einsumad.numpy.array to "
