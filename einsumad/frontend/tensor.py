@@ -20,7 +20,7 @@ from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.graph import Node
-from einsumad.graph.display import expression_text, node_repr
+from einsumad.graph.display import expression_text, short_text
 
 _TO_NUMBER = (
     "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
@@ -136,7 +136,7 @@ class Tensor(Operators):
         return self.node.shape[0]
 
     def __repr__(self) -> str:
-        return f"Tensor({node_repr(self.node)[1:-1]})"
+        return f"Tensor({short_text(self.node)}, shape={self.shape}, dtype={self.dtype})"
 
     def __str__(self) -> str:
         return expression_text(self.node)

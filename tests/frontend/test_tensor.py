@@ -151,7 +151,7 @@ def test_copies_hash_and_text() -> None:
     assert copy.deepcopy(x) is x
     assert pickle.loads(pickle.dumps(np.exp(x))).node is np.exp(x).node  # noqa: S301 (made above)
     assert {x: 1}[x] == 1
-    assert repr(x) == "Tensor(shape=(3,), dtype=float64)"
+    assert repr(x) == "Tensor(x0[i], shape=(3,), dtype=float64)"
     assert len(x) == 3
     with pytest.raises(TypeError):
         len(np.sum(x))

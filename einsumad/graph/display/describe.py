@@ -1,6 +1,6 @@
 """Short descriptions of a node.
 
-Owns :func:`node_repr`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and
+Owns :func:`node_repr`, :func:`short_text`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and
 notation. Invariant: the length of the text is bounded, and the time for a representation does not depend on
 the graph below.
 """
@@ -20,10 +20,13 @@ _WIDTH = 72
 
 def node_repr(node: Node) -> str:
     """Kind, shape, dtype and shortened notation of a node: ``<Einsum (3, 3) float64: X[k,i] X[k,j]>``."""
+    return f"<{type(node).__name__} {node.shape} {node.dtype}: {short_text(node)}>"
+
+
+def short_text(node: Node) -> str:
+    """The index notation of a node on one line of bounded width."""
     text = one_line(node)
-    if len(text) > _WIDTH:
-        text = text[: _WIDTH - 1] + "…"
-    return f"<{type(node).__name__} {node.shape} {node.dtype}: {text}>"
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 def expression_text(node: Node) -> str:
