@@ -107,7 +107,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         ]
     )
     total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
-    _check_limit(steps, memory, physical_memory() if memory_limit is None else memory_limit)
+    _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
 
 
@@ -177,20 +177,24 @@ def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], res
     return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)
 
 
-def _check_limit(steps: Sequence[Step], memory: Memory, limit: int) -> None:
+def _check_limit(steps: Sequence[Step], outputs: Sequence[int], memory: Memory, limit: int) -> None:
     if memory.peak <= limit:
         return
     raise MemoryLimitError(
         f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
-        f"{_largest(steps[: memory.peak_step + 1])} "
+        f"{_largest(steps[: memory.peak_step + 1], outputs)} "
         "Ask for a product with a vector (hvp, jvp, vjp) instead of the whole tensor, "
         f"use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
     )
 
 
-def _largest(steps: Sequence[Step]) -> str:
+def _largest(steps: Sequence[Step], outputs: Sequence[int]) -> str:
+    """The tensor that takes most memory; an output takes all of its shape, even where it was kept smaller till then."""
     if not steps:
         return "It returns copies of the inputs."
-    step = max(steps, key=lambda step: (prod(step.stored) * step.dtype.itemsize, -step.register))
-    size = prod(step.stored) * step.dtype.itemsize
-    return f"Its largest tensor is {step_text(step)} of shape {step.shape}, {readable_bytes(size)}."
+
+    def size(step: Step) -> int:
+        return prod(step.shape if step.register in outputs else step.stored) * step.dtype.itemsize
+
+    step = max(steps, key=lambda step: (size(step), -step.register))
+    return f"Its largest tensor is {step_text(step)} of shape {step.shape}, {readable_bytes(size(step))}."
