@@ -57,20 +57,25 @@ def _inline(node: Einsum, positions: Iterable[int]) -> Node:
     return flat.build()
 
 
-def expose_structure(node: Einsum, _: Context) -> Node | None:
-    """``A (C δ) = (A δ) C``: a shared inner product keeps its core to itself and gives its deltas and ones away."""
+def expose_structure(node: Einsum, context: Context) -> Node | None:
+    """``A (C δ) = (A δ) C``: a shared inner product keeps its core to itself and gives its deltas and ones away.
+
+    The core gets the users of the inner product, so that none of them opens it as if it were its own.
+    """
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Einsum) and operand.dtype == node.dtype:
             split = _split(operand)
             if split is not None:
-                operands = [split if position == k else held for position, held in enumerate(node.operands)]
+                core, whole = split
+                context.users[core] = max(context.users[core], context.users[operand])
+                operands = [whole if position == k else held for position, held in enumerate(node.operands)]
                 outer = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-                return _inline(outer, [position for position, held in enumerate(outer.operands) if held is split])
+                return _inline(outer, [position for position, held in enumerate(outer.operands) if held is whole])
     return None
 
 
-def _split(node: Einsum) -> Einsum | None:
-    """The same product as a product of its core (one node) and its structural factors, or None if it has none."""
+def _split(node: Einsum) -> tuple[Node, Einsum] | None:
+    """The core of a product, and the product of core (one node) and structural factors; None if it has none of these."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     given_away = [pair for pair in pairs if isinstance(pair[0], (Unit, Ones))]
     kept = [pair for pair in pairs if not isinstance(pair[0], (Unit, Ones))]
@@ -79,7 +84,8 @@ def _split(node: Einsum) -> Einsum | None:
     rank = len(node.shape)
     free: Labels = tuple(sorted({label for _, labels in kept for label in labels if label < rank}))
     core = einsum([o for o, _ in kept], [labels for _, labels in kept], free, node.coefficient, node.dtype)
-    return einsum([core, *[o for o, _ in given_away]], [free, *[labels for _, labels in given_away]], range(rank), 1, node.dtype)
+    structural = [labels for _, labels in given_away]
+    return core, einsum([core, *[o for o, _ in given_away]], [free, *structural], range(rank), 1, node.dtype)
 
 
 def flatten_sum(node: Add, context: Context) -> Node | None:
