@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from einsumad.execution import CompiledPlan, compile_plan
-from einsumad.graph import Leaf, Node
-from einsumad.planning import Choice, make_plan
+from einsumad.graph import Leaf, Node, leaves
+from einsumad.planning import Choice, Plan, make_plan
 
 _MOST_ENTRIES = 1024
 
@@ -29,12 +30,20 @@ class Statistics:
 
 @dataclass(slots=True)
 class Derivation:
-    """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use."""
+    """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use.
+
+    `read` are the positions of the slots that the outputs depend on: only these are inputs of the plan.
+    """
 
     slots: tuple[Leaf, ...]
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
+    read: tuple[int, ...] = field(init=False)
     plans: dict[int | None, CompiledPlan] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        reached = set(leaves(self.outputs))
+        self.read = tuple([position for position, slot in enumerate(self.slots) if slot in reached])
 
 
 _entries: OrderedDict[object, Derivation] = OrderedDict()
@@ -55,6 +64,14 @@ def statistics() -> Statistics:
     """
     with _lock:
         return Statistics(**_counts)
+
+
+def run(
+    derivation: Derivation, found: Sequence[Leaf], value: Callable[[Leaf], Any], memory_limit: int | None
+) -> tuple[Any, ...]:
+    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for."""
+    arrays = [value(found[position]) for position in derivation.read]
+    return compiled(derivation, memory_limit)(*arrays)
 
 
 def find_or_derive(key: object, build: Callable[[], Derivation]) -> Derivation:
@@ -80,9 +97,14 @@ def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:
         plan = derivation.plans.get(memory_limit)
         if plan is None:
             _counts["planned"] += 1
-            plan = compile_plan(make_plan(derivation.outputs, derivation.slots, memory_limit))
+            plan = compile_plan(plan_of(derivation, memory_limit))
             derivation.plans[memory_limit] = plan
     return plan
+
+
+def plan_of(derivation: Derivation, memory_limit: int | None) -> Plan:
+    """The plan of a derivation, whose inputs are the slots that are read."""
+    return make_plan(derivation.outputs, [derivation.slots[position] for position in derivation.read], memory_limit)
 
 
 def clear() -> None:

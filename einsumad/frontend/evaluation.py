@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.values import remember, value_of
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.rewriting import normalise
@@ -31,8 +31,8 @@ def concrete(node: Node) -> np.ndarray | None:
         over_slots, slots = with_slots(roots, found)
         return Derivation(slots, normalise(over_slots))
 
-    plan = compiled(find_or_derive(("evaluate", structure), build), None)
-    (value,) = plan(*[by_leaf.get(leaf, value_of(leaf)) for leaf in found])
+    derivation = find_or_derive(("evaluate", structure), build)
+    (value,) = run(derivation, found, lambda leaf: by_leaf.get(leaf, value_of(leaf)), None)
     return remember(node, np.asarray(value, node.dtype))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from einsumad.frontend.cache import plan_of
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
 from einsumad.frontend.requests import build_derivation
@@ -22,7 +23,7 @@ from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
 from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
 from einsumad.graph.display import expression_text
-from einsumad.planning import Choice, Plan, Request, make_plan
+from einsumad.planning import Choice, Plan, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     over_slots = substitute(graph, dict(zip(met, named, strict=True)))
     counts = (len(found.outputs), len(found.variables.leaves))
     derivation = build_derivation(request, over_slots, named, counts)
-    plan = make_plan(derivation.outputs, derivation.slots, g.memory_limit if isinstance(g, Transform) else None)
+    plan = plan_of(derivation, g.memory_limit if isinstance(g, Transform) else None)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan)
 
 

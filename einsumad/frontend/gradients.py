@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from einsumad.errors import DifferentiationError
-from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.values import known_value, remember
 from einsumad.frontend.variables import add_to_gradient, requires_gradient
 from einsumad.graph import Node, leaves, structural_key, with_slots
@@ -33,7 +33,7 @@ def backward(root: Node, memory_limit: int | None = None) -> None:
         return Derivation(slots, derived.outputs, derived.choices)
 
     derivation = find_or_derive(("backward", structure), build)
-    value, *gradients = compiled(derivation, memory_limit)(*[known_value(leaf) for leaf in found])
+    value, *gradients = run(derivation, found, known_value, memory_limit)
     remember(root, np.asarray(value, root.dtype))
     for leaf, gradient in zip(wanted, gradients, strict=True):
         add_to_gradient(leaf, np.asarray(gradient, leaf.dtype))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables
@@ -37,7 +37,7 @@ def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     if depends_on_outer(found, own):
         replacements: dict[Node, Node] = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
         return tuple([Tensor(node) for node in substitute(derivation.outputs, replacements)])
-    return compiled(derivation, memory_limit)(*[known_value(leaf) for leaf in found])
+    return run(derivation, found, known_value, memory_limit)
 
 
 def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:

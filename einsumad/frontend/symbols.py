@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError, ShapeError, TracingError
-from einsumad.frontend.cache import Derivation, compiled, find_or_derive
+from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.registry import call_function
 from einsumad.frontend.tensor import Tensor, wrap
@@ -85,23 +85,22 @@ def simplify(expression: Tensor) -> Tensor:
 def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, memory_limit: int | None = None) -> Any:
     """The value of an expression, or of a tree of expressions, with the given values for its variables.
 
-    Raises :class:`TracingError` naming variables without a value and :class:`ShapeError` for values that do not fit.
+    Raises :class:`TracingError` naming variables that are needed and have no value, and :class:`ShapeError` for values that do not fit.
     """
     outputs, tree = flatten(expressions)
     roots = tuple([as_node(output) for output in outputs])
     given = _given_values({} if values is None else values)
     structure, found = structural_key(roots)
-    arrays = [given[leaf] if leaf in given else value_of(leaf) for leaf in found]
-    missing = [leaf.name or "an unnamed array" for leaf, array in zip(found, arrays, strict=True) if array is None]
-    if missing:
-        raise TracingError(f"no value was given for {', '.join(missing)}")
-
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
         return Derivation(slots, normalise(over_slots))
 
-    plan = compiled(find_or_derive(("evaluate", structure), build), memory_limit)
-    return unflatten(tree, plan(*arrays))
+    derivation = find_or_derive(("evaluate", structure), build)
+    values_found = {node: given[node] if node in given else value_of(node) for node in found}
+    missing = [node.name or "an unnamed array" for k, node in enumerate(found) if k in derivation.read and values_found[node] is None]
+    if missing:
+        raise TracingError(f"no value was given for {', '.join(missing)}")
+    return unflatten(tree, run(derivation, found, values_found.__getitem__, memory_limit))
 
 
 def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:
