@@ -71,7 +71,7 @@ def compile_plan(plan: Plan) -> CompiledPlan:
 
 def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """The value as an exact array, or as a NumPy scalar where the shape is empty."""
-    if not shape and type(value) is float and dtype.kind == "f":
+    if not shape and isinstance(value, float) and dtype.kind == "f":  # np.float64 is one too
         return dtype.type(value)
     array = np.asarray(value)
     if array.shape != shape:
