@@ -97,9 +97,7 @@ class InternalError(EinsumadError, AssertionError):
 
     def __str__(self) -> str:
         """Return the message, with the request to report it."""
-        request = (
-            "This is a bug in einsumad, not in your code: please report it with the input that led here."
-        )
+        request = "This is a bug in einsumad, not in your code: please report it with the input that led here."
         return f"{super().__str__()}\n{request}"
 
 

@@ -43,9 +43,7 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
 
 def _refuse(name: str, options: dict[str, Any]) -> None:
     for option in options:
-        raise TracingError(
-            f"einsumad.numpy.{name}({option}=...) is not supported with traced entries: leave it out"
-        )
+        raise TracingError(f"einsumad.numpy.{name}({option}=...) is not supported with traced entries: leave it out")
 
 
 def __getattr__(name: str) -> Any:

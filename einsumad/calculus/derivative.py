@@ -26,7 +26,8 @@ def derivative(
 ) -> tuple[Node, ...]:
     """The derivative of the root with respect to each source, as expressions that are not yet rewritten.
 
-    `order` and `simplify` are those of :func:`einsumad.calculus.elimination.eliminate` and matter to "cross-country" only.
+    `order` and `simplify` are those of :func:`einsumad.calculus.elimination.eliminate` and matter to "cross-country"
+    only.
     """
     found: list[Node | None]
     if mode == "forward":

@@ -68,7 +68,9 @@ def _product_rule(node: Einsum, position: int) -> Node:
         if len(places) > 1:
             operands.append(unit(size, len(places), node.dtype))
             inputs.append(places)
-    return einsum([ones((), node.dtype), *operands], [[], *inputs], [*range(rank), *primed], node.coefficient, node.dtype)
+    return einsum(
+        [ones((), node.dtype), *operands], [[], *inputs], [*range(rank), *primed], node.coefficient, node.dtype
+    )
 
 
 def _elementwise_rule(node: Elementwise, position: int) -> tuple[Node, ...]:

@@ -120,9 +120,7 @@ def _labels(shape: Shape, target: Shape, fresh: int) -> tuple[Labels, int]:
     return tuple(labels), fresh
 
 
-def contraction(
-    operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any
-) -> Node:
+def contraction(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any) -> Node:
     """The product over strict index tuples; a sum of booleans asks whether any is true."""
     summed = any(label not in output for labels in inputs for label in labels)
     several = sum(not isinstance(operand, Structural) for operand in operands) > 1

@@ -1,7 +1,7 @@
 """Derivations and compiled plans, found again by the structure of the graph they were made for.
 
-Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its key:
-a structural key, which is blind to the identity of leaves, and the request; values never enter.
+Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its
+key: a structural key, which is blind to the identity of leaves, and the request; values never enter.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ class Program:
     single: bool
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
+        """The result for the values of the array arguments, in their order."""
         results = self.plan(*arrays, *self.captured)
         return results[0] if self.single else unflatten(self.tree, results)
 
@@ -55,6 +56,7 @@ class Compiled:
         document_like(self, self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result of the function; the first call of a signature traces, plans and compiles."""
         if not kwargs:
             for arg in args:
                 if type(arg) is not np.ndarray:
@@ -86,7 +88,7 @@ class Compiled:
 
 
 def _is_dynamic(leaf: Any) -> bool:
-    """Whether the value of the argument is an input of the plan: arrays and floats are, flags and axis numbers are not."""
+    """Whether the argument is an input of the plan: arrays and floats are, flags and axis numbers are not."""
     return isinstance(leaf, (np.ndarray, np.generic, float))
 
 

@@ -1,6 +1,7 @@
 """What a transform would do: the expression, the candidates with their costs, the choice, and every step.
 
-Owns :func:`explain`. Imports transforms and planning. Invariant: explaining runs no step of the plan and fills no cache.
+Owns :func:`explain`. Imports transforms and planning. Invariant: explaining runs no step of the plan and fills no
+cache.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ class Explanation:
             for candidate in choice.candidates:
                 mark = "  <- chosen" if candidate.mode == choice.mode else ""
                 cost = candidate.cost
-                lines.append(f"candidate {candidate.mode:<13} {cost.flops:>12,} flops {cost.bytes:>12,} bytes {cost.calls:>4} calls{mark}")
+                lines.append(
+                    f"candidate {candidate.mode:<13} {cost.flops:>12,} flops "
+                    f"{cost.bytes:>12,} bytes {cost.calls:>4} calls{mark}"
+                )
             if not choice.candidates:
                 lines.append(f"order {choice.mode}")
         return lines

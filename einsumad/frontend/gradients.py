@@ -1,7 +1,7 @@
 """Gradients left on leaves: what ``loss.backward()`` does.
 
-Owns that step. Imports the cache, the tables of variables and values. Invariant: value and gradients come from one plan,
-which is found again by structure; the loss's value is remembered.
+Owns that step. Imports the cache, the tables of variables and values. Invariant: value and gradients come from one
+plan, which is found again by structure; the loss's value is remembered.
 """
 
 from __future__ import annotations

@@ -44,9 +44,7 @@ def as_node(x: Any, partner_dtype: Any = None) -> Node:
     if isinstance(x, Tensor):
         return x.node
     if is_python_number(x):
-        return number(
-            x, np.result_type(partner_dtype, x) if partner_dtype is not None else np.asarray(x).dtype
-        )
+        return number(x, np.result_type(partner_dtype, x) if partner_dtype is not None else np.asarray(x).dtype)
     if isinstance(x, np.generic):
         return _numpy_scalar(x)
     return _array(x)
@@ -140,8 +138,7 @@ def plain_array(x: Any) -> np.ndarray:
     else:
         if isinstance(x, (list, tuple)) and holds_tensor(x):
             raise TracingError(
-                f"a {type(x).__name__} with traced entries is no array: build one with "
-                "einsumad.numpy.array(...)"
+                f"a {type(x).__name__} with traced entries is no array: build one with einsumad.numpy.array(...)"
             )
         array = np.asarray(x)
     if array.dtype.kind not in _TRACEABLE_KINDS:
@@ -183,13 +180,9 @@ def holds_tensor(x: Any) -> bool:
 
 def _refusal(dtype: np.dtype, x: Any = None) -> TracingError:
     if dtype.kind == "c":
-        return TracingError(
-            f"complex numbers are not supported yet, got dtype {dtype}: use real and imaginary parts"
-        )
+        return TracingError(f"complex numbers are not supported yet, got dtype {dtype}: use real and imaginary parts")
     if dtype.kind == "O" and isinstance(x, np.ndarray) and any(isinstance(part, Tensor) for part in x.flat):
-        return TracingError(
-            "an object array of traced values is no array: build one with einsumad.numpy.array(...)"
-        )
+        return TracingError("an object array of traced values is no array: build one with einsumad.numpy.array(...)")
     what = type(x).__name__ if x is not None else "a value"
     return TracingError(
         f"{what} of dtype {dtype} cannot be traced: traced values are arrays of floats, integers or booleans"

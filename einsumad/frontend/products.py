@@ -1,6 +1,7 @@
 """Products with a Jacobian at one point: pushforward and pullback.
 
-Owns :func:`jvp` and :func:`vjp`. Imports tracing and requests. Invariant: the value and the product belong to one trace.
+Owns :func:`jvp` and :func:`vjp`. Imports tracing and requests. Invariant: the value and the product belong to one
+trace.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ def _trace_all(f: Callable[..., Any], primals: Sequence[Any], name: str) -> Trac
     return found
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, memory_limit: int | None = None) -> tuple[Any, Any]:
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, memory_limit: int | None = None
+) -> tuple[Any, Any]:
     """The value of f at the primals and its pushforward of the tangents: ``(value, tangent)``.
 
     `primals` and `tangents` are tuples of the same structure and shapes.

@@ -30,8 +30,7 @@ _methods: dict[tuple[np.ufunc, str], Handler] = {}
 
 _METHOD_OPTIONS = ("out", "where", "initial")
 _UFUNC_OPTIONS = {
-    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace "
-    "entries",
+    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
     "where": "use np.where on the result",
     "casting": "convert the operands with .astype",
     "dtype": "convert the operands with .astype",
@@ -66,9 +65,7 @@ def implements_method(ufunc: np.ufunc, method: str) -> Callable[[H], H]:
 def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     for key in keys:
         if table.setdefault(key, handler) is not handler:
-            raise ValueError(
-                f"{key!r} already has a handler, {table[key].__module__}.{table[key].__qualname__}"
-            )
+            raise ValueError(f"{key!r} already has a handler, {table[key].__module__}.{table[key].__qualname__}")
     return handler
 
 

@@ -35,7 +35,9 @@ def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     derivation, found = derivation_of(asked)
     own = dict(zip(asked.variables.leaves, asked.variables.originals, strict=True))
     if depends_on_outer(found, own):
-        replacements: dict[Node, Node] = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
+        replacements: dict[Node, Node] = {
+            slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)
+        }
         return tuple([Tensor(node) for node in substitute(derivation.outputs, replacements)])
     return run(derivation, found, known_value, memory_limit)
 
@@ -53,7 +55,9 @@ def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
     return find_or_derive((asked.request, structure, counts), build), found
 
 
-def build_derivation(request: Request, graph: Sequence[Node], slots: tuple[Leaf, ...], counts: tuple[int, int]) -> Derivation:
+def build_derivation(
+    request: Request, graph: Sequence[Node], slots: tuple[Leaf, ...], counts: tuple[int, int]
+) -> Derivation:
     """Derive the request on roots, sources and directions given one after the other."""
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
     derived = derive(request, roots, sources, graph[sum(counts) :])

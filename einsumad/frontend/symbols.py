@@ -1,7 +1,7 @@
 """Symbols: variables by name, derivatives as expressions, evaluation with values put in.
 
-Owns that way in. Imports tracing and requests. Invariant: a variable is known by its name, shape and dtype: two with the
-same three are the same variable.
+Owns that way in. Imports tracing and requests. Invariant: a variable is known by its name, shape and dtype: two with
+the same three are the same variable.
 """
 
 from __future__ import annotations
@@ -85,19 +85,25 @@ def simplify(expression: Tensor) -> Tensor:
 def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, memory_limit: int | None = None) -> Any:
     """The value of an expression, or of a tree of expressions, with the given values for its variables.
 
-    Raises :class:`TracingError` naming variables that are needed and have no value, and :class:`ShapeError` for values that do not fit.
+    Raises :class:`TracingError` naming variables that are needed and have no value, and :class:`ShapeError` for values
+    that do not fit.
     """
     outputs, tree = flatten(expressions)
     roots = tuple([as_node(output) for output in outputs])
     given = _given_values({} if values is None else values)
     structure, found = structural_key(roots)
+
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
         return Derivation(slots, normalise(over_slots))
 
     derivation = find_or_derive(("evaluate", structure), build)
     values_found = {node: given[node] if node in given else value_of(node) for node in found}
-    missing = [node.name or "an unnamed array" for k, node in enumerate(found) if k in derivation.read and values_found[node] is None]
+    missing = [
+        node.name or "an unnamed array"
+        for k, node in enumerate(found)
+        if k in derivation.read and values_found[node] is None
+    ]
     if missing:
         raise TracingError(f"no value was given for {', '.join(missing)}")
     return unflatten(tree, run(derivation, found, values_found.__getitem__, memory_limit))

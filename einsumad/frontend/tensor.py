@@ -32,12 +32,8 @@ _TO_ARRAY = (
     "build an array "
     "from traced entries, and np.where in the place of writing into an array"
 )
-_NO_INDEX = (
-    "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
-)
-_NO_ITERATION = (
-    "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
-)
+_NO_INDEX = "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
+_NO_ITERATION = "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
 _NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
 
 

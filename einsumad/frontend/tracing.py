@@ -1,8 +1,8 @@
 """One call of a user's function on traced arguments.
 
 Owns how arguments become variables and what the function returned. Imports the handle, lifting and the value store.
-Invariant: a variable of a trace is a fresh leaf with a private copy of its value, so nothing done to the caller's arrays
-afterwards matters; which leaves are variables of some trace is remembered as long as they live.
+Invariant: a variable of a trace is a fresh leaf with a private copy of its value, so nothing done to the caller's
+arrays afterwards matters; which leaves are variables of some trace is remembered as long as they live.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from einsumad.graph import Leaf, Node, fresh_leaf
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """The differentiated arguments of a call: a leaf for each array in them, what it stands for, and the tree of them."""
+    """The differentiated arguments of a call: a leaf for each array in them, what it stands for, and their tree."""
 
     leaves: tuple[Leaf, ...]
     originals: tuple[Any, ...]
@@ -67,14 +67,23 @@ def abstract_variable(shape: tuple[int, ...], dtype: Any, name: str | None = Non
 
 def _check_differentiable(dtype: np.dtype, where: str) -> None:
     if dtype.kind == "c":
-        raise DifferentiationError(f"{where} is complex: complex numbers are not supported yet; split it into two real arrays")
+        raise DifferentiationError(
+            f"{where} is complex: complex numbers are not supported yet; split it into two real arrays"
+        )
     if dtype.kind != "f":
         raise DifferentiationError(
-            f"{where} has dtype {dtype}, which cannot be differentiated: pass floating-point values, e.g. np.asarray(x, float)"
+            f"{where} has dtype {dtype}, which cannot be differentiated: "
+            "pass floating-point values, e.g. np.asarray(x, float)"
         )
 
 
-def trace(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: int | tuple[int, ...], names: Sequence[str]) -> Trace:
+def trace(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    argnums: int | tuple[int, ...],
+    names: Sequence[str],
+) -> Trace:
     """Call f with the arguments at `argnums` replaced by traced variables."""
     positions = (argnums,) if isinstance(argnums, int) else argnums
     for position in positions:
@@ -98,5 +107,7 @@ def run(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> t
     with one_leaf_per_array():
         outputs, tree = flatten(f(*args, **kwargs))
         if not outputs:
-            raise TracingError("the function returned nothing: a traced function must return an array or a tree of arrays")
+            raise TracingError(
+                "the function returned nothing: a traced function must return an array or a tree of arrays"
+            )
         return tuple([as_node(output) for output in outputs]), tree

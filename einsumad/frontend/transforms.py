@@ -58,7 +58,8 @@ class Transform:
         if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
             shapes = [node.shape for node in found.outputs]
             raise DifferentiationError(
-                f"{self.name} needs a function with one scalar output, got shapes {shapes}: sum it, or use jacobian or derivative"
+                f"{self.name} needs a function with one scalar output, got shapes {shapes}: "
+                "sum it, or use jacobian or derivative"
             )
         check_outputs(found, self.name)
         variables = found.variables
@@ -68,6 +69,7 @@ class Transform:
         return Asked(self.request, found.outputs, variables, directions), found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Trace, derive or find what was derived before, and compute."""
         asked, found = self.ask(*args, **kwargs)
         return self.arrange(found, answer(asked, self.memory_limit))
 
@@ -129,8 +131,8 @@ def per_output(found: Trace, flat: Sequence[Any], order: int) -> Any:
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
     """The gradient of a function with one scalar output, by reverse mode.
 
-    The result has the shape and dtype of the argument at `argnums`; for a tuple of positions a tuple; for a tree a tree.
-    Raises :class:`DifferentiationError` (a ``TypeError``) for outputs with axes and for integer arguments.
+    The result has the shape and dtype of the argument at `argnums`; for a tuple of positions a tuple; for a tree a
+    tree. Raises :class:`DifferentiationError` (a ``TypeError``) for outputs with axes and for integer arguments.
 
     >>> import numpy as np, einsumad as ea
     >>> ea.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
@@ -158,7 +160,9 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit:
     )
 
 
-def value_grad_and_hessian(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None) -> Transform:
+def value_grad_and_hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None
+) -> Transform:
     """Value, gradient and Hessian of a scalar function by one plan, which shares what they have in common.
 
     >>> import numpy as np, einsumad as ea
@@ -187,8 +191,8 @@ def derivative(
 ) -> Transform:
     """The derivative of any order: axes of the output first, then those of the argument, once for each order.
 
-    For several arguments, or a tree, a tree of trees, one level for each order. `mode` is "auto" (the planner chooses by
-    cost), "forward", "reverse" or "cross-country". (Laue, Mitterreiter, Giesen, AAAI 2020.)
+    For several arguments, or a tree, a tree of trees, one level for each order. `mode` is "auto" (the planner chooses
+    by cost), "forward", "reverse" or "cross-country". (Laue, Mitterreiter, Giesen, AAAI 2020.)
 
     >>> import numpy as np, einsumad as ea
     >>> ea.derivative(lambda x: np.sum(x**3), order=3)(np.array([1.0]))
@@ -217,7 +221,13 @@ def jacobian(
            [0., 1.]])
     """
     return Transform(
-        f, "jacobian", Request("derivatives", (1,), mode), argnums, memory_limit, lambda t, o: per_output(t, o, 1), False
+        f,
+        "jacobian",
+        Request("derivatives", (1,), mode),
+        argnums,
+        memory_limit,
+        lambda t, o: per_output(t, o, 1),
+        False,
     )
 
 
@@ -227,7 +237,8 @@ def hessian(
     """The Hessian of a scalar function: the Jacobian of its gradient, by the cheapest order of multiplication.
 
     With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. Over
-    `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is allocated.
+    `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is
+    allocated.
 
     >>> import numpy as np, einsumad as ea
     >>> ea.hessian(lambda x: x @ x)(np.ones(2))
@@ -272,4 +283,4 @@ def laplacian(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int 
     >>> float(ea.laplacian(lambda x: np.sum(x**2))(np.ones(3)))
     6.0
     """
-    return Transform(f, "laplacian", Request("laplacian"), argnums, memory_limit, lambda t, o: o[0], True)
+    return Transform(f, "laplacian", Request("laplacian"), argnums, memory_limit, lambda _, o: o[0], True)

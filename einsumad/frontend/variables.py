@@ -1,7 +1,7 @@
 """Which leaves are variables, which of them want a gradient, and the gradients left on them.
 
-Owns these three tables. Imports the graph. Invariant: entries live as long as their leaf; a leaf that is in no table is a
-constant array.
+Owns these three tables. Imports the graph. Invariant: entries live as long as their leaf; a leaf that is in no table
+is a constant array.
 """
 
 from __future__ import annotations

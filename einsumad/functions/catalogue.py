@@ -107,9 +107,7 @@ class Registry(Generic[Row]):
             return self._rows[name]
         except KeyError:
             near = get_close_matches(name, self._rows, n=3)
-            hint = (
-                f"did you mean {' or '.join(map(repr, near))}?" if near else "register it before it is used"
-            )
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "register it before it is used"
             raise TracingError(f"there is no {self._kind} function {name!r}: {hint}") from None
 
     def names(self) -> tuple[str, ...]:
@@ -203,15 +201,11 @@ def _check(name: str, arity: int, operands: tuple[Node, ...]) -> None:
             raise TracingError(f"{name} got dtype {operand.dtype}: convert it to a floating dtype first")
 
 
-def source_of(
-    row: ElementwiseFunction, operands: tuple[str, ...], params: Params, out: str | None = None
-) -> str:
+def source_of(row: ElementwiseFunction, operands: tuple[str, ...], params: Params, out: str | None = None) -> str:
     """The NumPy expression of the value; with `out` it writes there, which needs ``row.takes_out``."""
     text = row.source(operands, params)
     if out is None:
         return text
     if not row.takes_out:
-        raise TracingError(
-            f"{row.name} is more than one ufunc call and cannot write to {out!r}: leave out= away"
-        )
+        raise TracingError(f"{row.name} is more than one ufunc call and cannot write to {out!r}: leave out= away")
     return f"{text[:-1]}, out={out})"

@@ -29,9 +29,7 @@ def of_ufunc(ufunc: np.ufunc) -> DtypeRule:
             dtype: np.dtype[Any] = ufunc(*[np.empty(0, operand) for operand in dtypes]).dtype
         except TypeError as error:
             names = ", ".join(map(str, dtypes))
-            message = (
-                f"NumPy's {ufunc.__name__} does not take dtype {names}: convert to a floating dtype first"
-            )
+            message = f"NumPy's {ufunc.__name__} does not take dtype {names}: convert to a floating dtype first"
             raise TracingError(message) from error
         return dtype
 

@@ -44,9 +44,7 @@ def row(
     def enter(partials: PartialsRule) -> PartialsRule:
         law = cleandoc(doc or partials.__doc__ or "")
         register_elementwise(
-            ElementwiseFunction(
-                name, arity, source, ufunc, single, partials, dtype, cost, symbol or name, domain, law
-            )
+            ElementwiseFunction(name, arity, source, ufunc, single, partials, dtype, cost, symbol or name, domain, law)
         )
         return partials
 

@@ -58,9 +58,7 @@ def _order_equal_operands(
     return min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output))
 
 
-def _label_colours(
-    keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]
-) -> dict[int, int]:
+def _label_colours(keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> dict[int, int]:
     """A colour for each label, refined by the operands and axes it meets until nothing changes."""
     rank = {key: position for position, key in enumerate(sorted(set(keys)))}
     places: dict[int, list[tuple[int, int]]] = {}
@@ -70,12 +68,9 @@ def _label_colours(
     colours = {label: position for position, label in enumerate(output)}
     colours.update({label: len(output) for label in places if label not in colours})
     while True:
-        profiles = [
-            (rank[keys[k]], tuple([colours[label] for label in labels])) for k, labels in enumerate(inputs)
-        ]
+        profiles = [(rank[keys[k]], tuple([colours[label] for label in labels])) for k, labels in enumerate(inputs)]
         signatures = {
-            label: (colours[label], sorted((profiles[k], axis) for k, axis in where))
-            for label, where in places.items()
+            label: (colours[label], sorted((profiles[k], axis) for k, axis in where)) for label, where in places.items()
         }
         ranked: list[tuple[int, list[tuple[tuple[int, tuple[int, ...]], int]]]] = []
         for signature in sorted(signatures.values()):

@@ -41,9 +41,7 @@ _EXACT_INTEGERS = 2**53  # the floats below are integers without loss
 _serial = count(1)
 
 
-def leaf(
-    shape: Sequence[int], dtype: Any, key: LeafKey, name: str | None = None, facts: Sequence[str] = ()
-) -> Leaf:
+def leaf(shape: Sequence[int], dtype: Any, key: LeafKey, name: str | None = None, facts: Sequence[str] = ()) -> Leaf:
     """A leaf: ``("variable", name)``, ``("traced", serial)``, ``("number", value)`` or ``("slot", k)``."""
     return intern_leaf(_shape(shape), np.dtype(dtype), key, name, tuple(sorted(set(facts))))
 
@@ -70,15 +68,11 @@ def zero(shape: Sequence[int], dtype: Any) -> Zero:
     return intern_node(Zero, _shape(shape), np.dtype(dtype), ())
 
 
-def affine(
-    in_size: int, out_sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: Any
-) -> Structural:
+def affine(in_size: int, out_sizes: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Structural:
     """The affine 0/1 tensor; the identity map is the unit tensor, one that never meets the bounds is zero."""
     outs, steps = _shape(out_sizes), tuple([int(s) for s in strides])
     if len(outs) != len(steps) or not outs:
-        raise ShapeError(
-            f"an affine tensor needs one stride for each out axis, got {len(steps)} for {len(outs)}"
-        )
+        raise ShapeError(f"an affine tensor needs one stride for each out axis, got {len(steps)} for {len(outs)}")
     # the stride of an axis with at most one index never acts
     steps = tuple([step if size > 1 else 0 for step, size in zip(steps, outs, strict=True)])
     shape = (*_shape((in_size,)), *outs)
@@ -121,9 +115,7 @@ def einsum(
             if sizes.setdefault(label, size) != size:
                 raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
     if len(set(output)) != len(output) or not sizes.keys() >= set(output):
-        raise IndexNotationError(
-            f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}"
-        )
+        raise IndexNotationError(f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}")
     ordered, labels = canonical_form(operands, inputs, output)
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
     number = canonical_number(coefficient)
@@ -136,9 +128,7 @@ def _check_exact(dtype: np.dtype, operands: Sequence[Node], coefficient: Number,
     """A product that is not floating must be one of the integers; a boolean one only lays booleans out."""
     kinds = {operand.dtype.kind for operand in operands}
     if dtype == BOOL and (summed or coefficient != 1 or kinds - {"b"}):
-        raise ShapeError(
-            "a boolean product can only transpose, broadcast and take diagonals: cast to int64 first"
-        )
+        raise ShapeError("a boolean product can only transpose, broadcast and take diagonals: cast to int64 first")
     if "f" in kinds or not isinstance(coefficient, int):
         raise ShapeError(f"a product of floats cannot have dtype {dtype}: cast the result outside the graph")
 
@@ -171,9 +161,7 @@ def elementwise(function: str, operands: Sequence[Node], params: Params, dtype: 
     return intern_node(Elementwise, operands[0].shape, np.dtype(dtype), tuple(operands), function, params)
 
 
-def general(
-    function: str, operands: Sequence[Node], params: Params, shape: Sequence[int], dtype: Any
-) -> General:
+def general(function: str, operands: Sequence[Node], params: Params, shape: Sequence[int], dtype: Any) -> General:
     """A catalogue function of tensors. Use :func:`einsumad.functions.call`, which knows shape and dtype."""
     return intern_node(General, _shape(shape), np.dtype(dtype), tuple(operands), function, params)
 

@@ -23,9 +23,7 @@ _lock = threading.RLock()
 N = TypeVar("N", bound=Node)
 
 
-def intern_node(
-    kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *fields: Any
-) -> N:
+def intern_node(kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *fields: Any) -> N:
     """The node of this kind and content, made if none is alive. `fields` are the kind's own, plain data."""
     content = marshal.dumps((kind.__name__, shape, dtype.str, fields), _MARSHAL_VERSION)
     digest = _digest(content, [operand.digest for operand in operands])
@@ -36,9 +34,7 @@ def intern_node(
     return _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *fields))
 
 
-def intern_leaf(
-    shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]
-) -> Leaf:
+def intern_leaf(shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]) -> Leaf:
     """The leaf of this key and content, made if none is alive."""
     digest, form = leaf_digests(shape, dtype, key, name, facts)
     found = _table.get(digest)

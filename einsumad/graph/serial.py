@@ -124,9 +124,7 @@ def _restore(kind: str, shape: Any, dtype: str, operands: list[Node], fields: Se
     return _restore_structural(kind, shape, dtype, operands, fields)
 
 
-def _restore_structural(
-    kind: str, shape: Any, dtype: str, operands: list[Node], fields: Sequence[Any]
-) -> Node:
+def _restore_structural(kind: str, shape: Any, dtype: str, operands: list[Node], fields: Sequence[Any]) -> Node:
     match kind, fields:
         case "Unit", ():
             return unit(shape[0], len(shape), dtype)
@@ -138,9 +136,7 @@ def _restore_structural(
             return affine(shape[0], shape[1:], strides, offset, dtype)
         case "Selection", ():
             return selection(operands[0], shape[-1], dtype)
-    raise EinsumadError(
-        f"a stored graph has a record {kind!r} that this version does not know: store it again"
-    )
+    raise EinsumadError(f"a stored graph has a record {kind!r} that this version does not know: store it again")
 
 
 def _unpack_one(table: Table) -> Node:

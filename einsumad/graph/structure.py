@@ -33,7 +33,5 @@ def structural_key(roots: Sequence[Node]) -> tuple[bytes, tuple[Leaf, ...]]:
 
 def with_slots(roots: Sequence[Node], found: Sequence[Leaf]) -> tuple[tuple[Node, ...], tuple[Leaf, ...]]:
     """The graph over anonymous leaves numbered in the given order, and those leaves."""
-    slots = tuple(
-        [leaf(node.shape, node.dtype, ("slot", k), node.name, node.facts) for k, node in enumerate(found)]
-    )
+    slots = tuple([leaf(node.shape, node.dtype, ("slot", k), node.name, node.facts) for k, node in enumerate(found)])
     return substitute(roots, dict(zip(found, slots, strict=True))), slots

@@ -119,11 +119,7 @@ def _structural(node: Node) -> Iterable[str]:
 
 def _affine(node: Affine) -> Iterable[str]:
     size, outs, strides = node.shape[0], node.shape[1:], node.strides
-    if (
-        not outs
-        or len(outs) != len(strides)
-        or any(type(step) is not int for step in (*strides, node.offset))
-    ):
+    if not outs or len(outs) != len(strides) or any(type(step) is not int for step in (*strides, node.offset)):
         yield "an affine tensor has one integer stride for each out axis and an integer offset"
         return
     if 0 in node.shape:

@@ -68,9 +68,7 @@ def parse_interleaved(args: Sequence[Any]) -> tuple[tuple[Any, ...], Subscripts]
     inputs = [_labels(args[2 * position + 1], f"operand {position}") for position in range(pairs)]
     output = _labels(args[-1], "the output") if rest else None
     if not pairs:
-        raise IndexNotationError(
-            "no operand was given: write the operands, each followed by its list of labels"
-        )
+        raise IndexNotationError("no operand was given: write the operands, each followed by its list of labels")
     return operands, _resolve(write_lists(inputs, output), tuple(np.ndim(operand) for operand in operands))
 
 
@@ -83,9 +81,7 @@ def _labels(given: object, owner: str) -> tuple[Hashable, ...]:
     if isinstance(given, np.ndarray):
         given = given.tolist()
     if not isinstance(given, (list, tuple)):
-        raise IndexNotationError(
-            f"the labels of {owner} are a {type(given).__name__}: give a list such as [0, 1]"
-        )
+        raise IndexNotationError(f"the labels of {owner} are a {type(given).__name__}: give a list such as [0, 1]")
     labels = tuple(given)
     try:
         hash(labels)
@@ -160,9 +156,7 @@ def _only_dots(source: Source, term: Term) -> int | None:
     return first
 
 
-def _written_output(
-    source: Source, term: Term, named: Sequence[Hashable], dots: Sequence[Hashable]
-) -> list[Hashable]:
+def _written_output(source: Source, term: Term, named: Sequence[Hashable], dots: Sequence[Hashable]) -> list[Hashable]:
     _only_dots(source, term)
     output: list[Hashable] = []
     known = set(named)

@@ -14,9 +14,7 @@ from einsumad.notation.parsing import Subscripts
 from einsumad.notation.source import Mark, Source, scan, write_lists
 
 
-def check_sizes(
-    subscripts: Subscripts, shapes: Sequence[Sequence[int]], text: str | None = None
-) -> dict[int, int]:
+def check_sizes(subscripts: Subscripts, shapes: Sequence[Sequence[int]], text: str | None = None) -> dict[int, int]:
     """Return the size of every label, or raise :class:`ShapeError` where two sizes disagree.
 
     An index of size 1 in one operand broadcasts against any size in another one, be it named or of an
@@ -34,9 +32,7 @@ def check_sizes(
         own: dict[int, int] = {}
         for axis, (label, size) in enumerate(zip(labels, shape, strict=True)):
             if own.setdefault(label, size) != size:
-                complaint = (
-                    f"sizes {own[label]} and {size} in operand {operand}: a diagonal needs equal sizes"
-                )
+                complaint = f"sizes {own[label]} and {size} in operand {operand}: a diagonal needs equal sizes"
                 raise _error(subscripts, text, operand, axis, complaint)
             known = sizes.setdefault(label, size)
             if known == 1 or label not in owners:

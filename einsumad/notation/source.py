@@ -66,9 +66,7 @@ def scan(text: str) -> Source:
             rows[-1].append(mark)
             continue
         if arrow:
-            raise _error(
-                text, f"a '{mark.label}' behind the '->': a product has one output, and it is one term", mark
-            )
+            raise _error(text, f"a '{mark.label}' behind the '->': a product has one output, and it is one term", mark)
         arrow = mark.label == _ARROW
         rows.append([])
         starts.append(mark.start + mark.length)

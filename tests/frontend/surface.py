@@ -70,9 +70,7 @@ def same(result: Any, expected: Any) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-def data(
-    shape: tuple[int, ...], dtype: Any = "f8", seed: int = 0, low: float = 0.2, high: float = 0.9
-) -> np.ndarray:
+def data(shape: tuple[int, ...], dtype: Any = "f8", seed: int = 0, low: float = 0.2, high: float = 0.9) -> np.ndarray:
     """Values in an interval in which every function of the surface is at ease."""
     rng = np.random.default_rng([seed, *shape])
     kind = np.dtype(dtype).kind

@@ -145,9 +145,7 @@ def test_einsum_drops_the_ellipsis() -> None:  # E17: NumPy itself refuses witho
 
 
 def test_a_boolean_einsum_asks_whether_any_is_true() -> None:  # E31
-    check(
-        lambda a, b: np.einsum("...ij,...jk->...ik", a, b), np.ones((2, 1, 1), bool), np.ones((2, 1, 1), bool)
-    )
+    check(lambda a, b: np.einsum("...ij,...jk->...ik", a, b), np.ones((2, 1, 1), bool), np.ones((2, 1, 1), bool))
     check(lambda a, b: a @ b, data((3, 3), "?"), data((3, 3), "?", 1))
 
 

@@ -104,9 +104,7 @@ def test_binary_ufuncs(ufunc: np.ufunc, k: int) -> None:
         check(ufunc, x, y)
 
 
-@pytest.mark.parametrize(
-    "exponent", [0, 1, 2, 3, -1, -2, 0.5, -0.5, 1.5, np.float64(2.0), np.float32(2.5), True, 0.0]
-)
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, -2, 0.5, -0.5, 1.5, np.float64(2.0), np.float32(2.5), True, 0.0])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "?"])
 def test_powers_with_constant_exponents(exponent: Any, dtype: str) -> None:
     x = data((3,), dtype) + (dtype == "?")

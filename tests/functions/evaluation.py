@@ -84,9 +84,7 @@ def _product(node: Einsum, operands: list[Array]) -> Array:
     for operand, labels in zip(operands, node.inputs, strict=True):
         distinct = sorted(set(labels))
         diagonal = np.einsum(operand, list(labels), distinct)
-        spread = diagonal.reshape(
-            [diagonal.shape[distinct.index(k)] if k in distinct else 1 for k in range(rank)]
-        )
+        spread = diagonal.reshape([diagonal.shape[distinct.index(k)] if k in distinct else 1 for k in range(rank)])
         if operand.dtype == bool:
             masks = masks & spread
         else:

@@ -29,9 +29,7 @@ DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float
 
 
 def test_duplicates_are_refused() -> None:
-    with pytest.raises(
-        TracingError, match=r"'exp' of .*test_catalogue.py:\d+ is already .*exponential.py:\d+"
-    ):
+    with pytest.raises(TracingError, match=r"'exp' of .*test_catalogue.py:\d+ is already .*exponential.py:\d+"):
         register_elementwise(elementwise_function("exp"))
     with pytest.raises(TracingError, match="already registered"):
         register_general(general_function("inverse"))
@@ -83,16 +81,11 @@ def test_declared_dtype_is_that_of_the_value(name: str, dtype: Any) -> None:
         eval(source_of(row, names, params, "out"), {"np": np, "special": special, "x": arrays, "out": out})  # noqa: S307
         np.testing.assert_array_equal(out, found)
     if row.ufunc is not None:
-        assert (
-            source_of(row, ("a", "b")[: row.arity], ())
-            == f"{row.ufunc}({', '.join(('a', 'b')[: row.arity])})"
-        )
+        assert source_of(row, ("a", "b")[: row.arity], ()) == f"{row.ufunc}({', '.join(('a', 'b')[: row.arity])})"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "name", ["exp", "sqrt", "sin", "square", "abs", "floor", "ceil", "trunc", "rint", "arctan2"]
-)
+@pytest.mark.parametrize("name", ["exp", "sqrt", "sin", "square", "abs", "floor", "ceil", "trunc", "rint", "arctan2"])
 def test_integers_promote_as_in_numpy(name: str, dtype: Any) -> None:
     function = getattr(np, name)
     arrays = [np.ones(2, dtype)] * function.nin

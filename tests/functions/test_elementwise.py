@@ -42,10 +42,7 @@ SMOOTH = [
     Case("norm_root", mp.sqrt),
     Case("square", lambda x: x * x),
     Case("reciprocal", lambda x: 1 / x),
-    *[
-        Case("power", lambda x, p=p: mp.power(x, p), (p,))
-        for p in (0, 1, 2, 3, 7, -1, -2, 0.5, 1.5, -0.5, 2.7)
-    ],
+    *[Case("power", lambda x, p=p: mp.power(x, p), (p,)) for p in (0, 1, 2, 3, 7, -1, -2, 0.5, 1.5, -0.5, 2.7)],
     Case("power_xy", mp.power),
     *[Case("power_log", lambda x, p, k=k: x**p * mp.log(x) ** k, (k,)) for k in (1, 2, 3)],
     Case("sin", mp.sin),
@@ -104,8 +101,7 @@ def sample(case: Case, dtype: Any, count: int = 6) -> list[np.ndarray[Any, Any]]
     fractions = generator.uniform(0.03, 0.97, size=(len(elementwise_function(case.name).domain), count))
     domain = elementwise_function(case.name).domain
     return [
-        (low + (high - low) * fraction).astype(dtype)
-        for (low, high), fraction in zip(domain, fractions, strict=True)
+        (low + (high - low) * fraction).astype(dtype) for (low, high), fraction in zip(domain, fractions, strict=True)
     ]
 
 
@@ -120,9 +116,7 @@ def exact(case: Case, points: list[np.ndarray[Any, Any]], orders: tuple[int, ...
         for row in zip(*points, strict=True):
             place = tuple(mp.mpf(float(value)) for value in row)
             point, order = (place, orders) if len(place) > 1 else (place[0], orders[0])
-            rows.append(
-                float(mp.re(mp.diff(case.oracle, point, order) if sum(orders) else case.oracle(*place)))
-            )
+            rows.append(float(mp.re(mp.diff(case.oracle, point, order) if sum(orders) else case.oracle(*place))))
     return np.array(rows)
 
 

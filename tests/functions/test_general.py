@@ -200,9 +200,7 @@ def parity(places: tuple[int, ...]) -> int:
 def test_minors_of_nearly_singular_matrices() -> None:
     """Entry by entry right where the determinant is far below the rounding of its factors."""
     matrix = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])
-    np.testing.assert_allclose(
-        kernels.determinant_minors(matrix, 1), [[matrix[1, 1], -1.0], [-1.0, 1.0]], rtol=1e-14
-    )
+    np.testing.assert_allclose(kernels.determinant_minors(matrix, 1), [[matrix[1, 1], -1.0], [-1.0, 1.0]], rtol=1e-14)
 
 
 def test_minors_of_a_batch_with_nan() -> None:
@@ -226,9 +224,7 @@ def test_product_of_others_by_definition(size: int, order: int) -> None:
 
 def test_product_of_others_beside_infinity_and_nan() -> None:
     """What is left out does not contribute, not even as 0 * inf."""
-    np.testing.assert_array_equal(
-        kernels.product_of_others(np.array([np.inf, 2.0, 3.0]), 1), [6, np.inf, np.inf]
-    )
+    np.testing.assert_array_equal(kernels.product_of_others(np.array([np.inf, 2.0, 3.0]), 1), [6, np.inf, np.inf])
     found = kernels.product_of_others(np.array([np.nan, 2.0, 3.0]), 2)
     np.testing.assert_array_equal(found, [[0, 3, 2], [3, 0, np.nan], [2, np.nan, 0]])
 

@@ -49,9 +49,7 @@ def test_the_canonical_form_has_the_value_that_was_written(written):
     operands, inputs, output = written
     node = einsum(operands, inputs, output, 3)
     generator = np.random.default_rng(0)
-    values = {
-        o: generator.integers(-3, 4, o.shape).astype(float) for o in dict.fromkeys(operands) if not o.operands
-    }
+    values = {o: generator.integers(-3, 4, o.shape).astype(float) for o in dict.fromkeys(operands) if not o.operands}
     arguments = []
     for operand, labels in zip(operands, inputs, strict=True):
         arguments += [dense(operand, values), list(labels)]

@@ -34,9 +34,7 @@ def test_table_of_notation(left, sets, right, expected):
     labels = [tuple(map(ord, indices)) for indices in (s1, s2, s3)]
     node = einsum([left, right], labels[:2], labels[2])
     np.testing.assert_array_equal(dense(node, VALUES), expected(VALUES))
-    np.testing.assert_array_equal(
-        np.einsum(f"{s1},{s2}->{s3}", VALUES[left], VALUES[right]), expected(VALUES)
-    )
+    np.testing.assert_array_equal(np.einsum(f"{s1},{s2}->{s3}", VALUES[left], VALUES[right]), expected(VALUES))
 
 
 def tensor(name, indices):

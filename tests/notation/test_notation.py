@@ -141,9 +141,7 @@ def test_refusing(text: str, ranks: list[int], complaint: str, carets: str) -> N
 
 
 MISFITS = [
-    pytest.param(
-        "ij,i->", [(5, 1), (2,)], "'i' has size 5 in operand 0 and size 2 in operand 1", "   ^", id="E11"
-    ),
+    pytest.param("ij,i->", [(5, 1), (2,)], "'i' has size 5 in operand 0 and size 2 in operand 1", "   ^", id="E11"),
     ("i,i,i->i", [(1,), (3,), (4,)], "'i' has size 3 in operand 1 and size 4 in operand 2", "    ^"),
     ("i,i->", [(0,), (3,)], "'i' has size 0 in operand 0 and size 3 in operand 1", "  ^"),
     ("ii->i", [(0, 3)], "'i' has sizes 0 and 3 in operand 0", " ^"),

@@ -30,9 +30,7 @@ def test_b1_a_stretched_operand_sums_its_gradient_back(left, right):
 
 
 @pytest.mark.parametrize("operator", [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.arctan2])
-@pytest.mark.parametrize(
-    ("left", "right"), [((1,), (2, 3)), ((3, 1), (1, 2)), ((), (2,)), ((2, 1, 2), (1, 2, 1))]
-)
+@pytest.mark.parametrize(("left", "right"), [((1,), (2, 3)), ((3, 1), (1, 2)), ((), (2,)), ((2, 1, 2), (1, 2, 1))])
 def test_b1_every_operator_sums_back(operator, left, right):
     check(operator, 1 + normal(3, *left) ** 2, 4 + normal(4, *right) ** 2, order=1)
 

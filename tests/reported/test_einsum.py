@@ -209,9 +209,7 @@ def test_e25_outer_product():
     exactly(f, [a, b], np.full(4, 3.0), argnum=1)
     exactly(f, [a, b], np.full(3, 8.0), argnum=0)
     check(product("i,j->ij"), integers(14, 2), integers(15, 3))
-    with pytest.raises(
-        ea.DifferentiationError, match=r"grad needs a function with one scalar output.*\(3, 4\)"
-    ):
+    with pytest.raises(ea.DifferentiationError, match=r"grad needs a function with one scalar output.*\(3, 4\)"):
         ea.grad(product("i,j->ij"))(a, b)
 
 

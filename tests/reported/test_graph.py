@@ -147,9 +147,7 @@ def test_g9_a_failing_backward_leaves_gradients_as_they_were():
     assert singular.grad is None
 
 
-@pytest.mark.parametrize(
-    "value", [3, np.int64(3), np.array(3), np.array([1, 2]), np.uint8(3), True, np.array([True])]
-)
+@pytest.mark.parametrize("value", [3, np.int64(3), np.array(3), np.array([1, 2]), np.uint8(3), True, np.array([True])])
 def test_g11_integers_and_booleans_are_refused_by_name(value):
     def f(base):
         return np.sum(base**2)

@@ -54,9 +54,7 @@ def test_n2_where_inside_a_product_with_a_matrix():
     exactly(f, [np.array([0.0, 4.0])], a * np.array([0.0, 0.25]))
 
 
-@pytest.mark.parametrize(
-    "norm", [np.linalg.norm, lambda x: np.linalg.norm(x, axis=0), lambda x: np.linalg.norm(x, 2)]
-)
+@pytest.mark.parametrize("norm", [np.linalg.norm, lambda x: np.linalg.norm(x, axis=0), lambda x: np.linalg.norm(x, 2)])
 def test_n4_norm_at_zero(norm):
     exactly(norm, [np.zeros(3)], np.zeros(3))
     exactly(norm, [np.array([3.0, 0.0, -4.0])], np.array([3.0, 0.0, -4.0]) / 5)
@@ -139,9 +137,7 @@ def test_n8_derivative_in_the_exponent_at_base_zero(exponent):
 
 def test_n8_negative_base():
     for exponent in (2, 3, -1, -3):
-        exactly(
-            lambda x, p=exponent: x**p, [np.float64(-2)], np.full((), exponent * (-2.0) ** (exponent - 1))
-        )
+        exactly(lambda x, p=exponent: x**p, [np.float64(-2)], np.full((), exponent * (-2.0) ** (exponent - 1)))
     assert "log" not in str(ea.explain(ea.hessian(lambda x: x**2.5), np.float64(2)))
     exactly(lambda x: x ** np.array([3.0]), [np.array([-2.0])], np.array([[12.0]]))
 
@@ -210,9 +206,7 @@ def naive_softplus(x):
     return np.log(1 + np.exp(x))
 
 
-@pytest.mark.parametrize(
-    "softplus", [naive_softplus, lambda x: np.log1p(np.exp(x)), lambda x: -special.log_expit(-x)]
-)
+@pytest.mark.parametrize("softplus", [naive_softplus, lambda x: np.log1p(np.exp(x)), lambda x: -special.log_expit(-x)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_n14_softplus_far_out(softplus, dtype):
     x = np.array([-1e3, 1e3], dtype)

@@ -26,11 +26,7 @@ def deltas(expression):
     """The index pairs that are tied by a delta in a product."""
     node = expression.node
     assert isinstance(node, Einsum)
-    return {
-        labels
-        for operand, labels in zip(node.operands, node.inputs, strict=True)
-        if isinstance(operand, Unit)
-    }
+    return {labels for operand, labels in zip(node.operands, node.inputs, strict=True) if isinstance(operand, Unit)}
 
 
 def det_hessian_at_identity(n):
@@ -81,8 +77,7 @@ def determinant(rows):
     if not rows:
         return Fraction(1)
     return sum(
-        (-1) ** k * rows[0][k] * determinant([row[:k] + row[k + 1 :] for row in rows[1:]])
-        for k in range(len(rows))
+        (-1) ** k * rows[0][k] * determinant([row[:k] + row[k + 1 :] for row in rows[1:]]) for k in range(len(rows))
     )
 
 

@@ -84,9 +84,7 @@ def _reciprocal(ufunc: np.ufunc, x: Any) -> Node:
 @implements_ufunc(np.power)
 def _power(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (base, exponent), dtype = ufunc_operands(ufunc, x, y)
-    if is_python_number(y) or (
-        isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize
-    ):
+    if is_python_number(y) or (isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize):
         value = canonical(y.item() if isinstance(y, np.generic) else y)
         if dtype.kind != "f" and value < 0:
             raise ValueError("Integers to negative integer powers are not allowed.")

@@ -155,17 +155,14 @@ def _tensordot_axes(axes: Any, rank_a: int, rank_b: int) -> tuple[list[int], lis
         count = int(axes)
         if count < 0 or count > min(rank_a, rank_b):
             raise ShapeError(
-                f"tensordot over {count} axes needs as many in both operands, which have {rank_a} and "
-                f"{rank_b}"
+                f"tensordot over {count} axes needs as many in both operands, which have {rank_a} and {rank_b}"
             )
         return list(range(rank_a - count, rank_a)), list(range(count))
     given_a, given_b = axes
     first = normalize_axis_tuple(given_a, rank_a, allow_duplicate=False)
     second = normalize_axis_tuple(given_b, rank_b, allow_duplicate=False)
     if len(first) != len(second):
-        raise ShapeError(
-            f"tensordot pairs {len(first)} axes of the first operand with {len(second)} of the second"
-        )
+        raise ShapeError(f"tensordot pairs {len(first)} axes of the first operand with {len(second)} of the second")
     return list(first), list(second)
 
 
@@ -178,16 +175,12 @@ def _joined(name: str, a: Node, axes_a: Sequence[int], b: Node, axes_b: Sequence
     for axis_a, axis_b in zip(axes_a, axes_b, strict=True):
         right[axis_b] = left[axis_a]
     shared = {left[axis] for axis in axes_a}
-    output = [label for label in left if label not in shared] + [
-        label for label in right if label not in shared
-    ]
+    output = [label for label in left if label not in shared] + [label for label in right if label not in shared]
     return contraction([a, b], [left, right], output, dtype)
 
 
 @implements(np.trace)
-def _trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Node:
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Node:
     refuse_options("numpy.trace", out=out)
     node = as_node(a)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.sum, node.dtype)

@@ -27,9 +27,7 @@ def _like(prototype: Any, dtype: Any, shape: Any) -> tuple[Shape, np.dtype]:
     if shape is None:
         sizes: Shape = node.shape
     else:
-        sizes = (
-            (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
-        )
+        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
     return sizes, node.dtype if dtype is None else check_dtype(dtype)
 
 

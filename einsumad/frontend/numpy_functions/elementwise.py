@@ -100,9 +100,7 @@ def _logical_xor(ufunc: np.ufunc, x: Any, y: Any) -> Node:
 @implements_special(*ROW_OF_SPECIAL)
 def _special(ufunc: np.ufunc, x: Any) -> Node:
     (operand,), dtype = ufunc_operands(ufunc, x)
-    return row(
-        ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, [operand]), dtype=dtype
-    )
+    return row(ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, [operand]), dtype=dtype)
 
 
 @implements_special("log_expit")
@@ -146,10 +144,6 @@ def _real(val: Any) -> Node:
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_options("numpy.round", out=out)
     if decimals != 0:
-        raise TracingError(
-            "numpy.round(decimals=...) is not supported on traced values: scale, round and scale back"
-        )
+        raise TracingError("numpy.round(decimals=...) is not supported on traced values: scale, round and scale back")
     node = as_node(a)
-    return (
-        row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))
-    )
+    return row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))

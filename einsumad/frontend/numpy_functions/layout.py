@@ -92,9 +92,7 @@ def _atleast_1d(*arys: Any) -> Any:
 
 
 @implements(np.reshape)
-def _reshape(
-    a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None
-) -> Node:
+def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Node:
     refuse_options("numpy.reshape", copy=copy)
     given = newshape if shape is None else shape
     node = as_node(a)
@@ -148,12 +146,9 @@ def diagonal(node: Node, offset: int, axis1: int, axis2: int) -> Node:
     length = max(min(node.shape[rows] - down, node.shape[columns] - right), 0)
     along = rank
     picks = [
-        affine(node.shape[axis], [length], [1], first, node.dtype)
-        for axis, first in ((rows, down), (columns, right))
+        affine(node.shape[axis], [length], [1], first, node.dtype) for axis, first in ((rows, down), (columns, right))
     ]
-    return contraction(
-        [node, *picks], [labels, (rows, along), (columns, along)], [*others, along], node.dtype
-    )
+    return contraction([node, *picks], [labels, (rows, along), (columns, along)], [*others, along], node.dtype)
 
 
 @implements(np.diag)

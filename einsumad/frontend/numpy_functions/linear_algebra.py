@@ -28,9 +28,7 @@ _SLOGDET_RESULT: Any = type(np.linalg.slogdet(np.eye(1)))
 def _matrices(name: str, a: Any) -> Node:
     node = _floating(name, as_node(a))
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
-        raise ShapeError(
-            f"numpy.linalg.{name} needs square matrices in the last two axes, got shape {node.shape}"
-        )
+        raise ShapeError(f"numpy.linalg.{name} needs square matrices in the last two axes, got shape {node.shape}")
     return node
 
 
@@ -38,9 +36,7 @@ def _floating(name: str, node: Node) -> Node:
     if node.dtype in (np.float32, np.float64):
         return node
     if node.dtype.kind == "f":
-        raise TracingError(
-            f"numpy.linalg.{name} does not exist for {node.dtype}: convert to float32 or float64 first"
-        )
+        raise TracingError(f"numpy.linalg.{name} does not exist for {node.dtype}: convert to float32 or float64 first")
     return in_dtype(node, np.float64)
 
 

@@ -212,9 +212,7 @@ def extremum(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
     node = as_node(a) if not isinstance(a, Node) else a
     axes = some_axes(axis, len(node.shape))
     if _number_of(node, axes) == 0:
-        raise ValueError(
-            f"numpy.{name[:3]} over axes {axes} of shape {node.shape} has no entries and so no value"
-        )
+        raise ValueError(f"numpy.{name[:3]} over axes {axes} of shape {node.shape} has no entries and so no value")
     result = axes_last(node, axes)
     if axes:
         result = call(name, result, params=(len(axes),) if len(axes) > 1 else ())

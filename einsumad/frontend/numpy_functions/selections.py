@@ -26,8 +26,7 @@ from einsumad.graph import BOOL, Node, Ones, Zero, add
 def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if x is None or y is None:
         raise TracingError(
-            "numpy.where(condition) gives positions, whose number depends on values: use "
-            "np.where(condition, x, y)"
+            "numpy.where(condition) gives positions, whose number depends on values: use np.where(condition, x, y)"
         )
     mask = in_dtype(as_node(condition), BOOL)
     (a, b), dtype = common_operands(x, y)
@@ -35,9 +34,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if isinstance(mask, (Ones, Zero)):
         return spread(a if isinstance(mask, Ones) else b, shape)
     if dtype == BOOL:
-        return row(
-            "logical_or", row("logical_and", mask, a), row("logical_and", apply("logical_not", mask), b)
-        )
+        return row("logical_or", row("logical_and", mask, a), row("logical_and", apply("logical_not", mask), b))
     other = apply("logical_not", mask)
     return add([product([mask, a], dtype, shape=shape), product([other, b], dtype, shape=shape)], dtype)
 

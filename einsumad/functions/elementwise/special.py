@@ -54,9 +54,7 @@ def _polygamma_source(operands: tuple[str, ...], params: Params) -> str:
     if order > _MOST_FACTORIAL:
         raise DifferentiationError(f"polygamma of order {order} has a factor beyond the range of floats")
     sign = -1 if order % 2 == 0 else 1
-    return (
-        f"np.multiply({literal(sign * float(factorial(order)))}, special.zeta({order + 1}.0, {operands[0]}))"
-    )
+    return f"np.multiply({literal(sign * float(factorial(order)))}, special.zeta({order + 1}.0, {operands[0]}))"
 
 
 @row("polygamma", _polygamma_source, (0.3, 6.0), dtype=special, cost=60, takes_out=True)

@@ -83,9 +83,7 @@ def _hypot(node: Elementwise) -> Partials:
     )
 
 
-@row(
-    "direction_cosine", "np.divide({0}, np.hypot({0}, {1}))", (-2.0, 2.0), (0.3, 2.0), dtype=floating, cost=14
-)
+@row("direction_cosine", "np.divide({0}, np.hypot({0}, {1}))", (-2.0, 2.0), (0.3, 2.0), dtype=floating, cost=14)
 def _direction_cosine(node: Elementwise) -> Partials:
     """``c(x, y) = x/r`` with r = hypot(x, y), NaN at the origin: ``dc = (y/r)^2/r dx - (x/r)(y/r)/r dy``."""
     x, y = node.operands

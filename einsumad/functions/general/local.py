@@ -31,9 +31,7 @@ def axes_of(node: General, position: int, batch: int) -> Axes:
     return Axes(out[:batch], out[batch:], into[:batch], into[batch:])
 
 
-def term(
-    node: General, axes: Axes, factors: Sequence[tuple[Node, Sequence[int]]], coefficient: Number = 1
-) -> Node:
+def term(node: General, axes: Axes, factors: Sequence[tuple[Node, Sequence[int]]], coefficient: Number = 1) -> Node:
     """``coefficient * prod of the factors * delta(batch of the value, batch of the operand)``."""
     joined = [
         (unit(node.shape[own], 2, node.dtype), (own, other))
@@ -41,9 +39,7 @@ def term(
     ]
     parts = [*factors, *joined]
     output = (*axes.batch, *axes.out, *axes.into_batch, *axes.into)
-    return einsum(
-        [part for part, _ in parts], [labels for _, labels in parts], output, coefficient, node.dtype
-    )
+    return einsum([part for part, _ in parts], [labels for _, labels in parts], output, coefficient, node.dtype)
 
 
 def square_matrices(name: str, operand: Node) -> tuple[Shape, int]:

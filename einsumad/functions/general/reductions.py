@@ -118,9 +118,7 @@ def _linear_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
 
 def _others_cost(shapes: tuple[Shape, ...], params: Params) -> int:
     size, order = shapes[0][-1], whole(params)
-    return volume(shapes[0][:-1]) * (
-        2 * size + (size**2 if order > 1 else 0) + order * volume((size,) * order)
-    )
+    return volume(shapes[0][:-1]) * (2 * size + (size**2 if order > 1 else 0) + order * volume((size,) * order))
 
 
 def _logsumexp_cost(shapes: tuple[Shape, ...], _params: Params) -> int:

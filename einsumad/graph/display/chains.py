@@ -164,11 +164,7 @@ def _read_component(pieces: Pieces, component: Sequence[int]) -> _Chain | None:
         if len(merged) == 1 and merged[0].start == labels[0] and not any(map(pieces.weight, labels)):
             return _Chain(merged[0].matrix.fragment, outputs, merged[0].matrix.symmetric)
         outer = [pieces.weight(label) for label in (labels[0], labels[-1])]
-        words = (
-            [f"diag({_bare(w)})" for w in outer[:1] if w]
-            + words
-            + [f"diag({_bare(w)})" for w in outer[1:] if w]
-        )
+        words = [f"diag({_bare(w)})" for w in outer[:1] if w] + words + [f"diag({_bare(w)})" for w in outer[1:] if w]
         return _Chain(_chain_text(words), outputs, _is_symmetric(words, merged))
     text = _chain_text([*words, pieces.weight(labels[-1]) or "1"])
     weight = pieces.weight(labels[0])
@@ -213,12 +209,8 @@ def _read_loop(pieces: Pieces, edges: Sequence[_Edge]) -> _Chain:
         for start in (edges[cut].start, edges[cut].end):
             labels, words = _walk(pieces, opened, start)
             closing = edges[cut].matrix.along(reverse=start == edges[cut].start)
-            inner = [
-                f"diag({_bare(w)})" if w else "" for w in (pieces.weight(labels[-1]), pieces.weight(start))
-            ]
-            readings.append(
-                _chain_text([word for word in (*words, inner[0], closing, inner[1]) if word]).text
-            )
+            inner = [f"diag({_bare(w)})" if w else "" for w in (pieces.weight(labels[-1]), pieces.weight(start))]
+            readings.append(_chain_text([word for word in (*words, inner[0], closing, inner[1]) if word]).text)
     return _Chain(Fragment(f"tr({min(readings, key=lambda text: (text.count('ᵀ'), text))})", ATOM), ())
 
 

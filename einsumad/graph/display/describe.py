@@ -1,7 +1,7 @@
 """Short descriptions of a node.
 
-Owns :func:`node_repr`, :func:`short_text`, :func:`expression_text` and :func:`product_notation`. Imports its siblings and
-notation. Invariant: the length of the text is bounded, and the time for a representation does not depend on
+Owns :func:`node_repr`, :func:`short_text`, :func:`expression_text` and :func:`product_notation`. Imports its siblings
+and notation. Invariant: the length of the text is bounded, and the time for a representation does not depend on
 the graph below.
 """
 

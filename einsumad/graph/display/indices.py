@@ -46,9 +46,7 @@ _MOST_LINES = 40
 _MOST_NODES = 400
 _FEWEST_NODES = 8
 _SMALLEST_SHARED = 3
-_PLACEHOLDER = (
-    0xF0000  # a plane of private characters: letters of a draft, before their order in the text is known
-)
+_PLACEHOLDER = 0xF0000  # a plane of private characters: letters of a draft, before their order in the text is known
 _NOT_WRITTEN = Fragment("", ATOM)
 
 
@@ -177,9 +175,7 @@ def _open(place: _Place, letters: int) -> int:
             highest = max((max(labels, default=-1) for labels in node.inputs), default=-1)
             summed = range(letters, letters + highest + 1 - len(node.shape))
             place.labels = (*place.letters, *summed)
-            spread = [
-                tuple([place.labels[label] for label in labels]) for labels in node.inputs[: len(shown)]
-            ]
+            spread = [tuple([place.labels[label] for label in labels]) for labels in node.inputs[: len(shown)]]
             carried = [_carried(operand, own) for operand, own in zip(shown, spread, strict=True)]
             for k, (operand, own) in enumerate(zip(shown, spread, strict=True)):
                 seen = frozenset().union(*carried[:k], *carried[k + 1 :])
@@ -252,20 +248,14 @@ def _product(place: _Place, alphabet: Sequence[str], left_out: int) -> Fragment:
                 count[letter] = count.get(letter, 0) + 1
     for part in place.parts:
         if isinstance(part.node, Ones):
-            needed = [
-                letter
-                for letter in part.letters
-                if letter not in count and letter not in place.unseen_allowed
-            ]
+            needed = [letter for letter in part.letters if letter not in count and letter not in place.unseen_allowed]
             count.update(dict.fromkeys(needed, 1))
             if needed:
                 factors.append((4, _named("1", needed, alphabet).text))
         elif part.node.dtype == bool and not isinstance(part.node, Structural) and node.dtype != bool:
             factors.append((1, iverson(part.fragment)))
         else:
-            rank = (
-                3 if isinstance(part.node, Unit) else 2 if isinstance(part.node, (Affine, Selection)) else 0
-            )
+            rank = 3 if isinstance(part.node, Unit) else 2 if isinstance(part.node, (Affine, Selection)) else 0
             factors.append((rank, closed(part.fragment, SUM + 1)))
     ordinary = [part for part in place.parts if not isinstance(part.node, Ones)]
     if node.dtype == bool and len(factors) == len(ordinary) == 1:
