@@ -6,7 +6,8 @@ axes of the right one, in order.
 
 from __future__ import annotations
 
-from einsumad.graph import Einsum, Labels, Node, add, einsum
+from einsumad.calculus.local import identity
+from einsumad.graph import Einsum, Labels, Node, add, cast, einsum, product_dtype
 
 
 def chain(left: Node, right: Node, middle: int, inline: Node | None = None) -> Node:
@@ -15,6 +16,8 @@ def chain(left: Node, right: Node, middle: int, inline: Node | None = None) -> N
     (Laue, Mitterreiter, Giesen, AAAI 2020, section 3.) Joining the factors of a local Jacobian keeps its deltas
     resolvable by renaming; the other factor stays one operand, so the work for each step does not grow with the chain.
     """
+    if inline is not None and inline is identity(inline.shape[:middle], inline.dtype):
+        return cast(right if inline is left else left, product_dtype([left, right]))
     lead, trail = len(left.shape) - middle, len(right.shape) - middle
     outer = list(range(lead + trail))
     shared = list(range(lead + trail, lead + trail + middle))

@@ -7,6 +7,8 @@ rules of their own. What has no rule raises; it never contributes nothing.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from einsumad.errors import DifferentiationError
@@ -33,6 +35,7 @@ def local_jacobian(node: Node, position: int) -> tuple[Node, ...]:
     raise DifferentiationError(f"no derivative rule for a node of kind {type(node).__name__}")
 
 
+@lru_cache(maxsize=512)
 def identity(shape: tuple[int, ...], dtype: np.dtype) -> Node:
     """The derivative of a tensor with respect to itself: one delta for each axis."""
     rank = len(shape)
