@@ -9,25 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Ones, Structural, Unit, add, einsum
-from einsumad.rewriting.product import Product, open_product
+import numpy as np
+
+from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Number, Ones, Structural, Unit, add, einsum
+from einsumad.rewriting.product import Product, is_moderate, open_product
 from einsumad.rewriting.rules import Context, Rule
 
-MOST_OPERANDS = 24
+MOST_OPERANDS = 96
 MOST_TERMS = 64
 
 
 def flatten_product(node: Einsum, context: Context) -> Node | None:
-    """``A (B C) = A B C`` where the inner product has no other user, or is nothing but a layout of one tensor or of masks."""
+    """``A (B C) = A B C`` where the inner product has no other user, or only lays out one tensor or masks."""
     room = MOST_OPERANDS - len(node.operands)
+    number = node.coefficient
     positions: set[int] = set()
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Einsum) and operand.dtype in (node.dtype, BOOL):
             grows_by = len(operand.operands) - 1
-            if operand.dtype == BOOL or is_layout(operand) or (not context.joins_user and not context.is_shared(operand) and grows_by <= room):
+            own = not context.joins_user and not context.is_shared(operand) and grows_by <= room
+            if (own or is_layout(operand) or operand.dtype == BOOL) and _is_free(operand, number, node.dtype):
                 positions.add(k)
                 room -= grows_by
+                number *= operand.coefficient
     return _inline(node, positions) if positions else None
+
+
+def _is_free(operand: Einsum, number: Number, dtype: np.dtype) -> bool:
+    """Whether the number in front of the operand can be collected."""
+    return operand.coefficient == 1 or is_moderate(number * operand.coefficient, dtype)
 
 
 def is_layout(node: Einsum) -> bool:

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from einsumad.graph import BOOL, Einsum, Labels, Node, Number, Structural, einsum, ones
+
+_LARGEST_WHOLE = 1 << 31
 
 
 @dataclass(slots=True)
@@ -71,6 +76,22 @@ def as_product(node: Node) -> Product:
     if isinstance(node, Einsum):
         return open_product(node)
     return Product(1, [node], [tuple(range(len(node.shape)))], len(node.shape), node.shape, node.dtype)
+
+
+def is_moderate(coefficient: Number, dtype: Any) -> bool:
+    """Whether rules may collect a number to this size: half of the exponents of the dtype leave room for the rest.
+
+    ``2**600 (2**600 (x))`` overflows in arrays only where x is not small; as one number it would always.
+    """
+    if dtype.kind != "f":
+        return abs(coefficient) < _LARGEST_WHOLE
+    largest = _largest(dtype)
+    return 1 / largest <= abs(coefficient) <= largest
+
+
+@cache
+def _largest(dtype: Any) -> float:
+    return float(2.0 ** (np.finfo(dtype).maxexp // 2))
 
 
 def is_mask(operand: Node, product_dtype: Any) -> bool:

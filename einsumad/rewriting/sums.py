@@ -1,14 +1,16 @@
 """Rules for sums: dropping zeros, collecting equal terms.
 
 Imports the graph and the working form. Invariant: the terms of a sum in normal form are different products, none of
-them zero, each with its collected coefficient.
+them zero, each with its collected coefficient, as far as that is of moderate size.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, TypeAlias
 
 from einsumad.graph import Add, Einsum, Labels, Node, Number, Zero, add, cast, einsum, zero
+from einsumad.rewriting.product import is_moderate
 from einsumad.rewriting.rules import Context, Rule
 
 Body: TypeAlias = tuple[tuple[Node, ...], tuple[Labels, ...], Any]
@@ -33,9 +35,21 @@ def collect(node: Add, _: Context) -> Node | None:
         coefficients[body] = coefficients.get(body, 0) + coefficient
     if len(coefficients) == len(node.operands):
         return None
+    if not all(number == 0 or is_moderate(number, node.dtype) for number in coefficients.values()):
+        return _count(node)
     terms = [with_coefficient(number, body, node) for body, number in coefficients.items() if number != 0]
     if not terms:
         return zero(node.shape, node.dtype)
+    return cast(terms[0], node.dtype) if len(terms) == 1 else add(terms, node.dtype)
+
+
+def _count(node: Add) -> Node | None:
+    """``a A + a A = 2 (a A)`` where the number a is too large to be collected."""
+    counts = Counter(node.operands)
+    if len(counts) == len(node.operands):
+        return None
+    axes = range(len(node.shape))
+    terms = [term if n == 1 else einsum([term], [axes], axes, n, term.dtype) for term, n in counts.items()]
     return cast(terms[0], node.dtype) if len(terms) == 1 else add(terms, node.dtype)
 
 
