@@ -1,0 +1,138 @@
+"""Every row of the catalogue through every mode: derivatives to order three, each against differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from einsumad.calculus import Mode
+from einsumad.execution import evaluate
+from einsumad.functions import apply, call, elementwise_function, elementwise_names, general_names
+from einsumad.graph import BOOL, Leaf, Node, constant, leaf, ones
+from tests.calculus.oracle import MODES, contract, difference, tower
+
+Params = tuple[int | float, ...]
+PARAMS: dict[str, list[Params]] = {
+    "power": [(3,), (2,), (-1,), (0.5,), (2.7,), (1,), (0,)],
+    "power_log": [(1,), (2,)],
+    "polygamma": [(1,)],
+    "determinant_minors": [(1,), (2,)],
+    "product_of_others": [(1,), (2,)],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    params: Params = ()
+    shapes: tuple[tuple[int, ...], ...] = ((2,),)
+    elementwise: bool = field(default=True)
+
+    def __str__(self) -> str:
+        return "-".join(map(str, (self.name, *self.params, *map(len, self.shapes))))
+
+    def build(self, dtype: Any) -> tuple[Node, list[Leaf], dict[Leaf, Any]]:
+        """The function of leaves, the leaves, and values inside its domain and away from kinks and ties."""
+        sources = [leaf(shape, dtype, ("variable", f"x{k}"), f"x{k}") for k, shape in enumerate(self.shapes)]
+        generator = np.random.default_rng(len(self.name))
+        values = {source: self.value(k, source, generator) for k, source in enumerate(sources)}
+        operands: list[Node] = list(sources)
+        if self.name.endswith("_constant"):
+            operands[1] = constant(0.25, self.shapes[1], dtype)
+            sources = sources[:1]
+            values = {sources[0]: values[sources[0]]}
+        make = apply if self.elementwise else call
+        return make(self.name, *operands, params=self.params), sources, values
+
+    def value(self, position: int, source: Leaf, generator: np.random.Generator) -> Any:
+        if not self.elementwise:
+            entries = generator.uniform(-1, 1, source.shape)
+            square = len(source.shape) > 1 and source.shape[-1] == source.shape[-2]
+            return np.asarray(entries + (2 * np.eye(source.shape[-1]) if square else 0), source.dtype)
+        low, high = elementwise_function(self.name).domain[position]
+        fraction = np.array([0.13, 0.71]) if position == 0 else np.array([0.37, 0.42])
+        return np.asarray(low + (high - low) * fraction, source.dtype)
+
+
+def elementwise_cases() -> list[Case]:
+    cases = []
+    for name in elementwise_names():
+        arity = elementwise_function(name).arity
+        node = apply(name, *[ones((), float)] * arity, params=PARAMS.get(name, [()])[0])
+        if node.dtype != BOOL:
+            cases.extend(Case(name, params, ((2,),) * arity) for params in PARAMS.get(name, [()]))
+    return cases
+
+
+MATRIX = ("inverse", "determinant", "sign_determinant", "logabsdet", "logdet")
+REDUCTIONS = ("product", "max_reduce", "min_reduce", "logsumexp")
+GENERAL = [
+    *[Case(name, (), ((2, 2),), False) for name in MATRIX],
+    *[Case("determinant_minors", params, ((3, 3),), False) for params in PARAMS["determinant_minors"][:1]],
+    Case("solve", (), ((2, 2), (2, 1)), False),
+    *[Case(name, (), ((3,),), False) for name in REDUCTIONS],
+    *[Case("product_of_others", params, ((3,),), False) for params in PARAMS["product_of_others"]],
+]
+BATCHED = [
+    *[Case(name, (), ((2, 2, 2),), False) for name in MATRIX],
+    Case("determinant_minors", (1,), ((2, 2, 2),), False),
+    Case("solve", (), ((2, 2, 2), (2, 2, 2)), False),
+    *[Case(name, (), ((2, 3),), False) for name in REDUCTIONS],
+    Case("product_of_others", (1,), ((2, 3),), False),
+]
+ELEMENTWISE = elementwise_cases()
+
+
+def test_every_row_has_a_case() -> None:
+    truth = {
+        name
+        for name in elementwise_names()
+        if apply(name, *[ones((), float)] * elementwise_function(name).arity, params=(1,)).dtype == BOOL
+    }
+    assert {case.name for case in ELEMENTWISE} == set(elementwise_names()) - truth
+    assert {case.name for case in GENERAL} == {case.name for case in BATCHED} == set(general_names())
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
+def test_derivatives_to_third_order(case: Case, mode: Mode) -> None:
+    check(case, mode, 2 if case.name == "determinant_minors" else 3)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", BATCHED, ids=str)
+def test_derivatives_of_batches_to_second_order(case: Case, mode: Mode) -> None:
+    check(case, mode, 1 if case.name in ("determinant_minors", "product_of_others") else 2)
+
+
+def check(case: Case, mode: Mode, order: int) -> None:
+    root, sources, values = case.build(np.float64)
+    generator = np.random.default_rng(1)
+    directions = {source: generator.uniform(-0.1, 0.1, source.shape) for source in sources}
+    levels = tower(root, sources, mode, order, seed=order)
+    for lower, upper in pairwise(levels):
+        estimates = difference(list(lower.values()), values, directions, 0.02)
+        tensors = dict(zip(upper, evaluate(list(upper.values()), values), strict=True))
+        for which, estimate in zip(lower, estimates, strict=True):
+            found = sum(contract(tensors[(*which, s)], [directions[s]]) for s in sources)
+            scale = max(1.0, float(np.max(np.abs(estimate), initial=0)))
+            np.testing.assert_allclose(found, estimate, rtol=0, atol=2e-6 * scale)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
+def test_single_precision_agrees_with_double(case: Case, mode: Mode) -> None:
+    order = 1 if case.name in ("determinant_minors", "product_of_others") else 2
+    single, sources, values = case.build(np.float32)
+    double, others, _ = case.build(np.float64)
+    wide = {other: values[source].astype(float) for source, other in zip(sources, others, strict=True)}
+    for narrow, exact in zip(tower(single, sources, mode, order), tower(double, others, mode, order), strict=True):
+        found = evaluate(list(narrow.values()), values)
+        expected = evaluate(list(exact.values()), wide)
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == np.float32
+            np.testing.assert_allclose(a, b, rtol=0, atol=2e-4 * max(1.0, float(np.max(np.abs(b), initial=0))))

@@ -1,0 +1,146 @@
+"""For every rule the smallest expression on which it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from einsumad.functions import apply, call
+from einsumad.graph import (
+    BOOL,
+    Leaf,
+    Node,
+    add,
+    affine,
+    constant_like,
+    einsum,
+    leaf,
+    leaves,
+    multiply,
+    negate,
+    ones,
+    scale,
+    sum_axes,
+    total,
+    transpose,
+    unit,
+    zero,
+)
+
+
+def variable(name: str, *shape: int, dtype: Any = float) -> Leaf:
+    return leaf(shape, dtype, ("variable", name), name)
+
+
+A, B, C = variable("A", 3, 3), variable("B", 3, 3), variable("C", 3, 3)
+a, b, c, s = variable("a", 3), variable("b", 3), variable("c", 3), variable("s")
+M, N = variable("m", 3, dtype=BOOL), variable("n", 3, dtype=BOOL)
+E = apply("exp", a)
+I, J, K = 0, 1, 2  # noqa: E741 (indices are called so)
+
+
+def row(node: Node) -> Node:
+    """The vector as a row of a matrix, three times."""
+    return einsum([node, ones((3,), float)], [(J,), (I,)], (I, J))
+
+
+SHARED_DIAGONAL = einsum([a, b, unit(3, 2, float)], [(I,), (J,), (I, J)], (I, J))
+
+EXAMPLES: dict[str, Node] = {
+    "annihilate": multiply(a, zero((3,), float)),
+    "flatten-product": einsum([A, multiply(a, b)], [(I, J), (J,)], (I,)),
+    "expose-structure": add(
+        [
+            einsum([SHARED_DIAGONAL, A], [(I, K), (K, J)], (I, J)),
+            einsum([SHARED_DIAGONAL, B], [(I, K), (K, J)], (I, J)),
+        ]
+    ),
+    "resolve-units": einsum([A, unit(3, 2, float)], [(I, J), (J, K)], (I, K)),
+    "reduce-ones": einsum([a, ones((3, 2), float)], [(I,), (I, J)], (I,)),
+    "unwrap": einsum([A], [(I, J)], (I, J)),
+    "share-masks": multiply(M, M, a),
+    "exclude": multiply(M, apply("logical_not", M), a),
+    "stable-ratio": multiply(E, apply("sigmoid", negate(a))),
+    "merge-powers": multiply(apply("power", a, params=(1.5,)), apply("power", a, params=(1.25,))),
+    "square-root-squared": multiply(apply("norm_root", a), apply("norm_root", a)),
+    "solve": einsum([call("inverse", A), b], [(I, J), (J,)], (I,)),
+    "compose-affine": einsum(
+        [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
+    ),
+    "orient-affine": einsum([a, affine(2, (3,), (1,), -1, float)], [(J,), (I, J)], (I,)),
+    "flatten-sum": add([a, add([b, c])]),
+    "drop-zeros": add([a, zero((3,), float)]),
+    "collect": add([a, scale(2, a)]),
+    "complement-of-sigmoid": add([ones((3,), float), negate(apply("sigmoid", a))]),
+    "add-before-spreading": add([row(a), row(b)]),
+    "factor": add([einsum([A, a], [(I, J), (J,)], (I,)), einsum([A, b], [(I, J), (J,)], (I,))]),
+    "stable-logarithm": apply("log", total(ones((3,), float), E)),
+    "stable-reciprocal": apply("reciprocal", total(ones((3,), float), E)),
+    "expand-power": apply("square", a),
+    "log-determinant": apply("log", call("determinant", A)),
+    "apply-before-spreading": apply("exp", row(a)),
+    "apply-before-permuting": apply("exp", transpose(A, (J, I))),
+}
+
+MORE: dict[str, Node] = {
+    "annihilate a sum over nothing": einsum([variable("e", 3, 0)], [(I, J)], (I,)),
+    "annihilate a coefficient": scale(0, a),
+    "resolve-units between outputs": einsum([A, unit(3, 2, float)], [(I, J), (I, J)], (I, J)),
+    "resolve-units over three axes": einsum([a, unit(3, 3, float)], [(K,), (I, J, K)], (I, J)),
+    "resolve-units alone": einsum([unit(3, 2, float)], [(I, J)], ()),
+    "reduce-ones to a number": einsum([ones((3, 2), float), s], [(I, J), ()], ()),
+    "share-masks of a sum": multiply(a, add([multiply(M, b), multiply(N, c)])),
+    "share-masks of disjoint axes": einsum(
+        [A, add([einsum([M, b], [(I,), (J,)], (I, J)), einsum([N, a, c], [(J,), (I,), (J,)], (I, J))])],
+        [(I, J), (I, J)],
+        (I, J),
+    ),
+    "merge-powers of reciprocals": multiply(apply("reciprocal", a), apply("reciprocal", a)),
+    "stable-ratio of a quotient": multiply(E, apply("reciprocal", total(ones((3,), float), E))),
+    "solve with a matrix": einsum([call("inverse", A), B], [(I, K), (K, J)], (I, J), 2),
+    "solve transposed": einsum([call("inverse", A), B], [(K, I), (K, J)], (I, J)),
+    "logsumexp of rows": apply("log", sum_axes(apply("exp", A), [1])),
+    "logsumexp of columns": apply("log", sum_axes(apply("exp", A), [0])),
+    "logsumexp of everything": apply("log", sum_axes(apply("exp", A), [0, 1])),
+    "log of a softmax": apply(
+        "log",
+        einsum([apply("exp", A), apply("reciprocal", sum_axes(apply("exp", A), [1]))], [(I, J), (I,)], (I, J)),
+    ),
+    "power zero": apply("power", a, params=(0,)),
+    "power one": apply("power", a, params=(1,)),
+    "power four": apply("power", a, params=(4,)),
+    "power minus one": apply("power", a, params=(-1,)),
+    "collect renamed sums": add(
+        [einsum([A, B], [(I, K), (K, J)], (I, J)), einsum([B, A], [(K, J), (I, K)], (I, J), -3)]
+    ),
+    "factor over a shared sum": add(
+        [
+            einsum([A, A, a], [(K, I), (K, J), (K,)], (I, J)),
+            einsum([A, A, b], [(K, I), (K, J), (K,)], (I, J)),
+        ]
+    ),
+    "factor a delta": add(
+        [
+            einsum([A, A, unit(3, 2, float)], [(K, 3), (K, 4), (I, J)], (3, I, 4, J), 2),
+            einsum([unit(3, 2, float), unit(3, 2, float), s], [(I, J), (3, 4), ()], (3, I, 4, J)),
+        ]
+    ),
+    "cast by drop-zeros": add([variable("f", 3, dtype=np.float32), zero((3,), float)]),
+    "constants": add([constant_like(2, a), a]),
+}
+
+
+def values_for(roots: Sequence[Node], seed: int = 0, low: float = 0.2, high: float = 1.7) -> dict[Leaf, Any]:
+    """Positive numbers, larger on the diagonals of matrices; random truth values."""
+    generator = np.random.default_rng(seed)
+    found: dict[Leaf, Any] = {}
+    for node in leaves(roots):
+        if node.dtype == BOOL:
+            found[node] = generator.integers(0, 2, node.shape).astype(bool)
+        else:
+            value = generator.uniform(low, high, node.shape)
+            square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
+            found[node] = value + 3 * np.eye(node.shape[0]) if square else value
+    return found
