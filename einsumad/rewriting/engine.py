@@ -7,11 +7,11 @@ recursion; work for each node is bounded, passes are repeated only for what chan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from einsumad.errors import InternalError
-from einsumad.graph import Einsum, Node, count_users, rebuild, topological
+from einsumad.graph import Einsum, Node, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for
 from einsumad.rewriting.rules import Context, traits
 
@@ -27,34 +27,41 @@ class Progress:
     stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
 
 
-def normalise(roots: Sequence[Node], progress: Progress | None = None) -> tuple[Node, ...]:
-    """The roots in normal form. With the `progress` of an earlier call, what it met is not tried again."""
+def normalise(
+    roots: Sequence[Node], progress: Progress | None = None, settled: Set[Node] = frozenset()
+) -> tuple[Node, ...]:
+    """The roots in normal form. With the `progress` of an earlier call, what it met is not tried again.
+
+    Nodes in `settled` are in normal form and used elsewhere too: they stay as they are and are not looked into.
+    """
     current = tuple(roots)
     progress = Progress() if progress is None else progress
     for _ in range(_MOST_PASSES):
-        context = Context(Counter(count_users(current)), progress.fired)
-        following = _one_pass(current, context, progress.stable)
+        order = topological(current, settled)
+        found = [node for node in order if node in settled]
+        opened = [node for node in order if node.operands and node not in settled]
+        users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
+        following = _one_pass(current, opened, Context(users, progress.fired), progress.stable)
         if following == current:
             return current
         current = following
     raise InternalError(f"no normal form after {_MOST_PASSES} passes over {len(topological(current))} nodes")
 
 
-def _one_pass(roots: Sequence[Node], context: Context, stable: dict[Node, tuple[bool, ...]]) -> tuple[Node, ...]:
+def _one_pass(
+    roots: Sequence[Node], order: Sequence[Node], context: Context, stable: dict[Node, tuple[bool, ...]]
+) -> tuple[Node, ...]:
+    """The roots after the rules were applied to the nodes in `order`, operands first; all others stay."""
     memo: dict[Node, Node] = {}
-    order = topological(roots)
     joining = _joining(order, context)
     for node in order:
-        if not node.operands:
-            memo[node] = node
-            continue
         context.joins_user = node in joining
-        operands = [memo[operand] for operand in node.operands]
+        operands = [memo.get(operand, operand) for operand in node.operands]
         for old, new in zip(node.operands, operands, strict=True):
             if new is not old:
                 context.users[new] = max(context.users[new], context.users[old])
         memo[node] = _rewrite(rebuild(node, operands), context, stable)
-    return tuple([memo[root] for root in roots])
+    return tuple([memo.get(root, root) for root in roots])
 
 
 def _joining(order: Sequence[Node], context: Context) -> set[Node]:

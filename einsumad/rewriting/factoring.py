@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import TypeAlias
 
-from einsumad.graph import Add, Labels, Node, Ones, add, fresh_leaf
-from einsumad.rewriting.product import Product, as_product, is_mask
+from einsumad.graph import Add, Labels, Node, Ones, Structural, add, fresh_leaf
+from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
 from einsumad.rewriting.rules import Context, Rule
 from einsumad.rewriting.work import product_work, sum_work, volume
 
@@ -49,7 +49,8 @@ def factor(node: Add, _: Context) -> Node | None:
     """``A[..] B[..] + A[..] C[..] = A[..] (B[..] + C[..])``, under any renaming of the summed indices."""
     if len(node.operands) > MOST_TERMS:
         return None
-    terms = [as_product(term) for term in node.operands]
+    inside = {operand for term in node.operands for operand in term.operands}
+    terms = [of_one_factor(term) if term in inside else as_product(term) for term in node.operands]
     if any(term.dtype != node.dtype for term in terms) or not 0 < _search_effort(terms) <= MOST_EFFORT:
         return None
     best: Split | None = None
@@ -185,6 +186,8 @@ def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
 def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
     """What pulling out these operands would give, and how much work it would save."""
     rests, inner = _open(term, common, group)
+    if _escapes(term, common, rests, inner):
+        return Split(-1, term, common, group)
     sizes = _all_sizes(term, rests)
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
@@ -194,9 +197,28 @@ def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
     after = sum_work(len(every), inner, sizes)
     after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
-    if len(_staying(term, common, inner)) == len(common):
-        return Split(-1, term, common, group)  # nothing would leave the sum, and the rule would never end
     return Split(before - after, term, common, group)
+
+
+def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inner: Iterable[int]) -> bool:
+    """Whether a factor would leave the reach of a mask that selects it: x in ``Σ_k A[i,k] x[i] [m[i,k]]``.
+
+    A mask over an index that is summed inside cannot follow. Where it selects nothing the inner sum is zero, and times
+    an infinite x no longer zero.
+    """
+    held = set(inner)
+    masks = [
+        set(labels)
+        for rest in rests
+        for operand, labels in zip(rest.operands, rest.inputs, strict=True)
+        if is_mask(operand, rest.dtype) and not held.issuperset(labels)
+    ]
+    return any(
+        mask.issuperset(term.inputs[k])
+        for mask in masks
+        for k in common
+        if not isinstance(term.operands[k], Structural) and not is_mask(term.operands[k], term.dtype)
+    )
 
 
 def _inner_volume(term: Product, common: tuple[int, ...], group: Group) -> int:

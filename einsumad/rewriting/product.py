@@ -73,8 +73,11 @@ def open_product(node: Einsum) -> Product:
 
 def as_product(node: Node) -> Product:
     """The working form of any node: a product of one factor if it is none."""
-    if isinstance(node, Einsum):
-        return open_product(node)
+    return open_product(node) if isinstance(node, Einsum) else of_one_factor(node)
+
+
+def of_one_factor(node: Node) -> Product:
+    """The product that has the node as its only factor, whatever the node is."""
     return Product(1, [node], [tuple(range(len(node.shape)))], len(node.shape), node.shape, node.dtype)
 
 

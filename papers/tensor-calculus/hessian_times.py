@@ -1,7 +1,7 @@
 """Hessians of the paper's problems, compiled, beside hand-written NumPy: medians of one process, in turn.
 
-Run it with ``python papers/tensor-calculus/hessian_times.py``. It prints milliseconds a call, the ratio, and the largest
-difference between the two results. Set OPENBLAS_NUM_THREADS=1 for figures that other processes disturb less.
+Run it with ``python papers/tensor-calculus/hessian_times.py``. It prints milliseconds a call, the ratio, and the
+largest difference between the two results. Set OPENBLAS_NUM_THREADS=1 for figures that other processes disturb less.
 """
 
 from collections.abc import Callable
