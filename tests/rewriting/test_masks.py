@@ -104,6 +104,18 @@ def test_common_factors_of_terms_whose_masks_are_summed() -> None:
     np.testing.assert_array_equal(after, before)
 
 
+def test_a_factor_stays_with_the_mask_that_selects_it() -> None:
+    """``Σ_k x[i] A[i,k] [k[i,k]] C[k,j]``: x is not pulled out of the sum, which is zero where nothing is selected."""
+    C, D = variable("C", 3, 3), variable("D", 3, 3)
+    terms = [einsum([x, M, k, N], [(0,), (0, 1), (0, 1), (1, 2)], (0, 2)) for M, N in ((A, C), (B, D))]
+    nothing = np.zeros((3, 3), bool)
+    nothing[2] = True
+    values = {x: HUGE, k: nothing, **{M: np.ones((3, 3)) for M in (A, B, C, D)}}
+    before, after = both(add(terms), values)
+    np.testing.assert_array_equal(before[:, 0], [0, 0, np.inf])
+    np.testing.assert_array_equal(after, before)
+
+
 def test_masks_on_different_axes() -> None:
     """``A (x[i] [m[i]] y[j] + y[i] [n[j]] x[j])``: zero outside the union of a row and a column."""
     inner = add(
