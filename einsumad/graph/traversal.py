@@ -6,14 +6,14 @@ so that depth is bounded by memory alone; the order of visit depends on structur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from einsumad.graph.constructors import add, einsum, elementwise, general, selection
 from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, Selection
 
 
-def topological(roots: Iterable[Node]) -> list[Node]:
-    """Every node reachable from the roots once, operands before users."""
+def topological(roots: Iterable[Node], closed: Set[Node] = frozenset()) -> list[Node]:
+    """Every node reachable from the roots once, operands before users; what is closed is met but not opened."""
     order: list[Node] = []
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
@@ -24,7 +24,8 @@ def topological(roots: Iterable[Node]) -> list[Node]:
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            stack.extend([(operand, False) for operand in reversed(node.operands) if operand not in seen])
+            if node not in closed:
+                stack.extend([(operand, False) for operand in reversed(node.operands) if operand not in seen])
     return order
 
 

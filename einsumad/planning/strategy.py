@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
-from einsumad.graph import Einsum, Node, Unit
+from einsumad.graph import Einsum, Node, Unit, topological
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.contraction import binarise
 from einsumad.rewriting import Progress, normalise
@@ -77,7 +77,10 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
 
 def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
     if mode == "cross-country":
-        edges = derivative(root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress)[0])
+        computed = frozenset(topological([root]))
+        edges = derivative(
+            root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress, computed)[0]
+        )
         return normalise(edges, progress)
     return normalise(derivative(root, sources, mode), progress)
 
