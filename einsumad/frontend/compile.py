@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, run
 from einsumad.frontend.transforms import document_like
@@ -72,7 +73,7 @@ class Compiled:
         if any(isinstance(leaf, Tensor) for leaf in leaves):
             return self.function(*args, **kwargs)
         signature = (tree, tuple([_signature(leaf) for leaf in leaves]))
-        arrays = [np.asarray(leaf) for leaf in leaves if _is_dynamic(leaf)]
+        arrays = [plain_array(leaf) for leaf in leaves if _is_dynamic(leaf)]
         with self._lock:
             program = self._by_signature.get(signature)
             if program is None:

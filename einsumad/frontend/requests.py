@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from einsumad.errors import ShapeError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
@@ -90,6 +91,6 @@ def direction_nodes(tree: Any, like: Sequence[Node], what: str, spec: Any) -> tu
     for position, (value, node) in enumerate(zip(from_tree, like, strict=True)):
         given = as_node(value, node.dtype)
         if given.shape != node.shape:
-            raise ValueError(f"{what} {position} has shape {given.shape}, expected {node.shape}")
+            raise ShapeError(f"{what} {position} has shape {given.shape}, expected {node.shape}")
         nodes.append(given)
     return tuple(nodes)

@@ -15,7 +15,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.lifting import as_node, one_leaf_per_array
+from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
 from einsumad.frontend.values import bind, defer
@@ -53,8 +53,8 @@ def new_variable(original: Any, name: str, where: str) -> Leaf:
         leaf = fresh_leaf(node.shape, node.dtype, name)
         defer(leaf, lambda: concrete(node))
     else:
-        array = np.asarray(original)
-        _check_differentiable(array.dtype, where)
+        _check_differentiable(np.asarray(original).dtype, where)
+        array = plain_array(original)
         leaf = fresh_leaf(array.shape, array.dtype, name)
         bind(leaf, array)
     return mark_variable(leaf)

@@ -6,13 +6,14 @@ so that depth is bounded by memory alone; the order of visit depends on structur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from einsumad.graph.constructors import add, einsum, elementwise, general, selection
 from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, Selection
 
 
-def topological(roots: Iterable[Node], closed: Set[Node] = frozenset()) -> list[Node]:
+def topological(roots: Iterable[Node], closed: AbstractSet[Node] = frozenset()) -> list[Node]:
     """Every node reachable from the roots once, operands before users; what is closed is met but not opened."""
     order: list[Node] = []
     seen: set[Node] = set()

@@ -7,7 +7,8 @@ recursion; work for each node is bounded, passes are repeated only for what chan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from einsumad.errors import InternalError
@@ -28,7 +29,7 @@ class Progress:
 
 
 def normalise(
-    roots: Sequence[Node], progress: Progress | None = None, settled: Set[Node] = frozenset()
+    roots: Sequence[Node], progress: Progress | None = None, settled: AbstractSet[Node] = frozenset()
 ) -> tuple[Node, ...]:
     """The roots in normal form. With the `progress` of an earlier call, what it met is not tried again.
 

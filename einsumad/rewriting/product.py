@@ -94,7 +94,7 @@ def is_moderate(coefficient: Number, dtype: Any) -> bool:
 
 @cache
 def _largest(dtype: Any) -> float:
-    return float(2.0 ** (np.finfo(dtype).maxexp // 2))
+    return float(2.0 ** min(np.finfo(dtype).maxexp // 2, 511))  # coefficients are doubles
 
 
 def is_mask(operand: Node, product_dtype: Any) -> bool:

@@ -149,3 +149,32 @@ def test_uses_that_would_lose_the_derivative_raise(use):
     ours = caught.value if isinstance(caught.value, ea.TracingError) else caught.value.__cause__
     assert isinstance(ours, ea.TracingError)
     assert "use" in str(ours)
+
+
+@pytest.mark.parametrize("array", [np.ma.masked_array([1.0, 2.0], [True, False]), np.asmatrix(np.ones((2, 2)))])
+def test_arrays_with_rules_of_their_own_are_refused_and_not_taken_for_plain_ones(array):
+    plain = np.asarray(array)
+    for transform in (ea.grad, ea.hessian, ea.compile):
+        with pytest.raises(ea.TracingError, match=r"subclass .*np\.asarray"):
+            transform(lambda x: np.sum(x * x))(array)
+    with pytest.raises(ea.TracingError, match="subclass"):
+        ea.grad(lambda x: np.sum(x * array))(plain)
+
+
+def test_eager_tensors_of_such_arrays_are_refused_too():
+    with pytest.raises(ea.TracingError, match="subclass"):
+        ea.tensor(np.ma.masked_array([1.0, 2.0], [True, False]), requires_grad=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_every_floating_dtype_is_kept_to_second_order(dtype):
+    x = np.array([0.5, 1.0, -0.25], dtype)
+
+    def f(x):
+        return np.sum(np.exp(x) * x) + 3 * np.sum(np.where(x > 0, x, -x)) + np.std(x)
+
+    value, gradient, hessian = ea.value_grad_and_hessian(f)(x)
+    assert value.dtype == gradient.dtype == hessian.dtype == dtype
+    exact = ea.value_grad_and_hessian(f)(x.astype(np.float64))
+    for found, expected in zip((value, gradient, hessian), exact, strict=True):
+        np.testing.assert_allclose(found.astype(np.float64), expected, rtol=20 * max(np.finfo(dtype).eps, 1e-16))

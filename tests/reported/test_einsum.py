@@ -333,3 +333,20 @@ def test_e29_there_is_no_warning_on_the_way():
         warnings.simplefilter("error")
         matrix = np.ones((2, 2))
         ea.einsum(*[part for k in range(60) for part in (matrix, [k, k + 1])], [0])
+
+
+def test_e33_no_two_results_share_memory_with_each_other_or_what_was_captured():
+    a, x = integers(30, 3), integers(31, 3)
+    hessian = ea.hessian(lambda x, y: np.sum(a * x * y * y), (0, 1))(x, a)
+    several = ea.compile(lambda x: (2 * x, 2 * x, x, np.expand_dims(x, 0), np.ones_like(x), np.broadcast_to(x, (2, 3))))
+    groups = [
+        (ea.grad(lambda x: np.sum(a * x))(x), a, x),
+        (*[block for row in hessian for block in row], a, x),
+        (*several(x), x),
+        (*several(x), *several(x)),
+    ]
+    for group in groups:
+        for first, second in itertools.combinations(group, 2):
+            assert not np.shares_memory(first, second)
+        for result in group:
+            assert result.flags.writeable
