@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
-from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.contraction import binarise
+from einsumad.planning.cost import Cost, total_cost
 from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
