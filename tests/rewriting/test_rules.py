@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,3 +96,26 @@ def test_a_rule_that_changes_the_shape_is_an_internal_error(monkeypatch: pytest.
     monkeypatch.setattr(engine, "rules_for", lambda node: (wrong,) if isinstance(node, Einsum) else ())
     with pytest.raises(InternalError, match="rule wrong changed"):
         normalise([sum_axes(A, [1])])
+
+
+def test_normal_forms_do_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "from einsumad.rewriting import Progress, normalise\n"
+        "from tests.rewriting.examples import EXAMPLES, MORE\n"
+        "progress = Progress()\n"
+        "found = normalise([*EXAMPLES.values(), *MORE.values()], progress)\n"
+        "print([node.digest.hex() for node in found], list(progress.fired.items()))\n"
+    )
+    root = Path(__file__).parents[2]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(outputs) == 1
