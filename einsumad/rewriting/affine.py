@@ -57,9 +57,7 @@ class Equation:
     def reach(self, sizes: Mapping[int, int]) -> tuple[int, int]:
         """The least and the greatest value of the left-hand side over the box."""
         ends = [c * (sizes[label] - 1) for label, c in self.coefficients.items()]
-        return self.constant + sum(min(0, end) for end in ends), self.constant + sum(
-            max(0, end) for end in ends
-        )
+        return self.constant + sum(min(0, end) for end in ends), self.constant + sum(max(0, end) for end in ends)
 
     def bounds(self, label: int, sizes: Mapping[int, int]) -> tuple[int, int]:
         """The least and the greatest integer that the equation allows for a label of nonzero coefficient."""
@@ -124,9 +122,7 @@ def _solved(
     return _form_key(shape, strides, offset), (label, *[k for _, _, k in outs]), shape, strides, offset
 
 
-def compose_affine(
-    first: Equation, second: Equation, summed: int, sizes: Mapping[int, int]
-) -> Equation | None:
+def compose_affine(first: Equation, second: Equation, summed: int, sizes: Mapping[int, int]) -> Equation | None:
     """``Σ_s [first] [second]`` as one equation, or None.
 
     Covers ``Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]`` (out axis against in axis), ``Σ_k [k =
@@ -272,9 +268,7 @@ def _without(label: int, factors: Sequence[Factor], work: Product) -> tuple[int,
     return None if moved is None else (1, moved)
 
 
-def _summed(
-    equations: Sequence[Equation], label: int, sizes: Mapping[int, int]
-) -> tuple[int, Equation] | None:
+def _summed(equations: Sequence[Equation], label: int, sizes: Mapping[int, int]) -> tuple[int, Equation] | None:
     if len(equations) == 1:
         return sum_affine(equations[0], label, sizes)
     composed = compose_affine(equations[0], equations[1], label, sizes)
@@ -283,11 +277,7 @@ def _summed(
 
 def _replaced(work: Product, label: int, positions: Sequence[int], found: tuple[int, Factor]) -> Node:
     count, (factor, places) = found
-    spread = [
-        labels
-        for k, labels in enumerate(work.inputs)
-        if k in positions and isinstance(work.operands[k], Ones)
-    ]
+    spread = [labels for k, labels in enumerate(work.inputs) if k in positions and isinstance(work.operands[k], Ones)]
     sizes = work.sizes()
     work.drop(positions)
     work.coefficient *= count

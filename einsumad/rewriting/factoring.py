@@ -176,7 +176,9 @@ def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
             if label not in names:
                 names[label] = fresh
                 fresh += 1
-        rest = Product(other.coefficient, list(other.operands), list(other.inputs), other.rank, other.shape, other.dtype)
+        rest = Product(
+            other.coefficient, list(other.operands), list(other.inputs), other.rank, other.shape, other.dtype
+        )
         rest.drop(positions)
         rest.rename(names)
         rests.append(rest)
@@ -257,6 +259,4 @@ def _pull_out(split: Split) -> Node:
     return outer.build()
 
 
-RULES = (
-    Rule("factor", Add, "A B + A C = A (B + C)", "products in sums", factor),
-)
+RULES = (Rule("factor", Add, "A B + A C = A (B + C)", "products in sums", factor),)

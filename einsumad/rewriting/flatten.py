@@ -41,7 +41,7 @@ def _is_free(operand: Einsum, number: Number, dtype: np.dtype) -> bool:
 
 
 def is_layout(node: Einsum) -> bool:
-    """Whether the product only scales, permutes, spreads or embeds one tensor: nothing is computed twice by opening it."""
+    """Whether the product only scales, permutes, spreads or embeds one tensor: opening it computes nothing twice."""
     rank = len(node.shape)
     cores = [k for k, operand in enumerate(node.operands) if not isinstance(operand, Structural)]
     return len(cores) <= 1 and all(label < rank for labels in node.inputs for label in labels)
@@ -85,7 +85,7 @@ def expose_structure(node: Einsum, context: Context) -> Node | None:
 
 
 def _split(node: Einsum) -> tuple[Node, Einsum] | None:
-    """The core of a product, and the product of core (one node) and structural factors; None if it has none of these."""
+    """The core of a product, and the product of core (one node) and structural factors; None if it has none."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     given_away = [pair for pair in pairs if isinstance(pair[0], (Unit, Ones))]
     kept = [pair for pair in pairs if not isinstance(pair[0], (Unit, Ones))]
@@ -118,6 +118,8 @@ _NESTED: frozenset[object] = frozenset([Einsum])
 
 RULES_FOR_PRODUCTS = (
     Rule("flatten-product", Einsum, "A (B C) = A B C", "nested products", flatten_product, _NESTED),
-    Rule("expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED),
+    Rule(
+        "expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED
+    ),
 )
 RULES_FOR_SUMS = (Rule("flatten-sum", Add, "A + (B + C) = A + B + C", "nested sums", flatten_sum, frozenset([Add])),)

@@ -25,7 +25,12 @@ def solve_instead_of_inverse(node: Einsum, context: Context) -> Node | None:
 
 def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Labels) -> Node | None:
     rank, (*batch, row, column) = len(node.shape), own
-    if len(set(own)) != len(own) or len(set(labels)) != len(labels) or other.dtype != node.dtype or inverse.dtype != node.dtype:
+    if (
+        len(set(own)) != len(own)
+        or len(set(labels)) != len(labels)
+        or other.dtype != node.dtype
+        or inverse.dtype != node.dtype
+    ):
         return None
     matrix = inverse.operands[0]
     if column < rank:
@@ -64,7 +69,9 @@ def logarithm_of_determinant(node: Elementwise, _: Context) -> Node | None:
 
 
 RULES_FOR_PRODUCTS = (
-    Rule("solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse, frozenset([General])),
+    Rule(
+        "solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse, frozenset([General])
+    ),
 )
 RULES_FOR_FUNCTIONS = (
     Rule("log-determinant", Elementwise, "log det A = logdet A", "determinants", logarithm_of_determinant),

@@ -23,7 +23,7 @@ def share_masks(node: Einsum, _: Context) -> Node | None:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     masks = {pair for pair in pairs if is_mask(pair[0], node.dtype)}
-    repeated = [k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]] if len(masks) else []
+    repeated = [k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]] if masks else []
     missing: dict[PlacedMask, None] = {}
     if len(pairs) > 1:
         for operand, labels in pairs:
@@ -114,6 +114,13 @@ def exclude(node: Einsum, _: Context) -> Node | None:
 
 
 RULES = (
-    Rule("share-masks", Einsum, "A (m B) = m A (m B); m m = m", "masks not yet shared", share_masks, frozenset([Einsum, Add, MASK])),
+    Rule(
+        "share-masks",
+        Einsum,
+        "A (m B) = m A (m B); m m = m",
+        "masks not yet shared",
+        share_masks,
+        frozenset([Einsum, Add, MASK]),
+    ),
     Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset([MASK])),
 )

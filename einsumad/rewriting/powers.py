@@ -101,9 +101,7 @@ def is_never_negative(root: Elementwise) -> bool:
     return len(pairs) > 0 and all(pairs.count(pair) % 2 == 0 for pair in pairs)
 
 
-RULES_FOR_FUNCTIONS = (
-    Rule("expand-power", Elementwise, "x**2 = x x", "powers by name", expand_power),
-)
+RULES_FOR_FUNCTIONS = (Rule("expand-power", Elementwise, "x**2 = x x", "powers by name", expand_power),)
 RULES_FOR_PRODUCTS = (
     Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers, frozenset([Elementwise])),
     Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared, frozenset([Elementwise])),

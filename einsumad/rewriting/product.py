@@ -66,9 +66,7 @@ class Product:
 
 def open_product(node: Einsum) -> Product:
     """The working form of a product node."""
-    return Product(
-        node.coefficient, list(node.operands), list(node.inputs), len(node.shape), node.shape, node.dtype
-    )
+    return Product(node.coefficient, list(node.operands), list(node.inputs), len(node.shape), node.shape, node.dtype)
 
 
 def as_product(node: Node) -> Product:

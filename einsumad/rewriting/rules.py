@@ -48,6 +48,6 @@ class Rule:
 def traits(node: Node) -> set[object]:
     """The kinds of the operands of a node, and :data:`MASK` if one of them is boolean."""
     found: set[object] = {type(operand) for operand in node.operands}
-    if any([operand.dtype is BOOL or operand.dtype == BOOL for operand in node.operands]):
+    if any(operand.dtype is BOOL or operand.dtype == BOOL for operand in node.operands):
         found.add(MASK)
     return found

@@ -16,7 +16,6 @@ from einsumad.graph import (
     Ones,
     add,
     broadcast,
-    einsum,
     negate,
     transpose,
 )
@@ -50,7 +49,7 @@ def one_plus(node: Node) -> Node | None:
 
 
 def stable_logarithm(node: Elementwise, _: Context) -> Node | None:
-    """``log(1 + exp z) = softplus z``, ``log(sum exp z) = logsumexp z``, ``log exp z = z``, ``log sigmoid z = -softplus(-z)``."""
+    """``log(1 + exp z) = softplus z``, ``log Σ exp z = lse z``, ``log exp z = z``, ``log σ(z) = -softplus(-z)``."""
     if node.function == "log1p":
         exponent = function_of(node.operands[0], "exp")
         return None if exponent is None else apply("softplus", exponent)
@@ -72,13 +71,18 @@ def stable_logarithm(node: Elementwise, _: Context) -> Node | None:
 
 
 def summed_exponential(node: Node) -> tuple[Node, tuple[int, ...]] | None:
-    """z and the labels of its axes in ``sum exp z``; labels below the rank of the sum are its axes in order."""
+    """The exponent in ``sum exp z`` and its labels; those below the rank of the sum are its axes in order."""
     if not isinstance(node, Einsum) or node.coefficient != 1 or len(node.operands) != 1:
         return None
     exponent = function_of(node.operands[0], "exp")
     (labels,) = node.inputs
     rank = len(node.shape)
-    if exponent is None or len(set(labels)) != len(labels) or len(labels) == rank or node.operands[0].dtype != node.dtype:
+    if (
+        exponent is None
+        or len(set(labels)) != len(labels)
+        or len(labels) == rank
+        or node.operands[0].dtype != node.dtype
+    ):
         return None
     return exponent, labels
 
@@ -151,12 +155,23 @@ def complement_of_sigmoid(node: Add, _: Context) -> Node | None:
 
 
 RULES_FOR_FUNCTIONS = (
-    Rule("stable-logarithm", Elementwise, "log(1 + exp z) = softplus z; log Σ exp z = logsumexp z", "logarithms", stable_logarithm),
+    Rule(
+        "stable-logarithm",
+        Elementwise,
+        "log(1 + exp z) = softplus z; log Σ exp z = logsumexp z",
+        "logarithms",
+        stable_logarithm,
+    ),
     Rule("stable-reciprocal", Elementwise, "1/(1 + exp z) = sigmoid(-z)", "reciprocals", stable_reciprocal),
 )
 RULES_FOR_PRODUCTS = (
-    Rule("stable-ratio", Einsum, "exp z / Σ exp z = exp(z - logsumexp z)", "operands", stable_ratio, frozenset([Elementwise])),
+    Rule(
+        "stable-ratio",
+        Einsum,
+        "exp z / Σ exp z = exp(z - logsumexp z)",
+        "operands",
+        stable_ratio,
+        frozenset([Elementwise]),
+    ),
 )
-RULES_FOR_SUMS = (
-    Rule("complement-of-sigmoid", Add, "1 - sigmoid z = sigmoid(-z)", "sums", complement_of_sigmoid),
-)
+RULES_FOR_SUMS = (Rule("complement-of-sigmoid", Add, "1 - sigmoid z = sigmoid(-z)", "sums", complement_of_sigmoid),)

@@ -96,6 +96,8 @@ def unwrap(node: Einsum, _: Context) -> Node | None:
 RULES = (
     Rule("annihilate", Einsum, "A[i] 0[j] = 0[i,j]", "nodes", annihilate),
     Rule("resolve-units", Einsum, "A[i] δ[i,j] = A[j]", "deltas and summed labels", resolve_units, frozenset([Unit])),
-    Rule("reduce-ones", Einsum, "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])),
+    Rule(
+        "reduce-ones", Einsum, "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])
+    ),
     Rule("unwrap", Einsum, "1 · A[i,j] = A[i,j]", "nodes", unwrap),
 )

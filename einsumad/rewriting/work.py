@@ -26,7 +26,9 @@ def volume(labels: Iterable[int], sizes: Mapping[int, int]) -> int:
     return prod([sizes[label] for label in set(labels)])
 
 
-def product_work(operands: Sequence[Node], inputs: Sequence[Labels], output: Iterable[int], sizes: Mapping[int, int]) -> int:
+def product_work(
+    operands: Sequence[Node], inputs: Sequence[Labels], output: Iterable[int], sizes: Mapping[int, int]
+) -> int:
     """Entries multiplied and moved by the product of the operands, its output written once. Masks count nothing."""
     kept = set(output)
     names = _tied_names(operands, inputs, kept)
@@ -61,7 +63,9 @@ def _tied_names(operands: Sequence[Node], inputs: Sequence[Labels], kept: set[in
 def _contraction_work(sets: tuple[Labels, ...], output: Labels, sizes: tuple[tuple[int, int], ...]) -> int:
     known = dict(sizes)
     merged = list(dict.fromkeys(frozenset(labels) for labels in sets))
-    work = sum((1 + _MOVED) * volume(labels, known) for labels in sets) - sum((1 + _MOVED) * volume(m, known) for m in merged)
+    work = sum((1 + _MOVED) * volume(labels, known) for labels in sets) - sum(
+        (1 + _MOVED) * volume(m, known) for m in merged
+    )
     remaining = merged
     kept = frozenset(output)
     for pair in _path(tuple(merged), kept, sizes):
