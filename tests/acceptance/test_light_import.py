@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,29 +13,34 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("scipy", "sympy", "sklearn", "matplotlib", "pandas", "IPython", "torch", "jax", "cupy", "hypothesis", "pytest")
 
 
-def run(program):
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+def run(program, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout
 
 
-IDLE = 0.08
-"""Seconds that NumPy's own import takes on an idle machine."""
+IDLE = 0.065
+"""Seconds that NumPy's own import takes on the idle machine that the limit was stated for."""
 
 
-def seconds_to_import():
-    """The processor time of importing NumPy, and of importing the library after it, in a fresh process."""
+def test_import_within_a_tenth_of_a_second_of_numpy(tmp_path):
+    """The fastest of several fresh processes, all of which find compiled modules, as users do.
+
+    A slower or busy machine has as much more time as it needs more for NumPy itself.
+    """
     program = (
-        "import time; start = time.process_time(); import numpy; between = time.process_time(); "
-        "import einsumad; print(between - start, time.process_time() - between)"
+        "import time; start = time.perf_counter(); import numpy; between = time.perf_counter(); "
+        "import einsumad; print(between - start, time.perf_counter() - between)"
     )
-    numpy, ours = map(float, run(program).split())
-    return numpy, ours
-
-
-def test_import_within_a_tenth_of_a_second_of_numpy():
-    """The fastest of several fresh processes. A busy machine is slower, and by how much NumPy's import tells."""
-    run("import einsumad")
-    measured = [seconds_to_import() for _ in range(15)]
+    caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    run(program, **caches)
+    measured = [tuple(map(float, run(program, **caches).split())) for _ in range(12)]
     slowness = max(1.0, min(numpy for numpy, _ in measured) / IDLE)
     assert min(ours for _, ours in measured) < 0.1 * slowness
 
