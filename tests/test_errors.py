@@ -8,9 +8,7 @@ import pytest
 from einsumad import errors
 from einsumad.errors import EinsumadError, InternalError, caret
 
-CLASSES = [
-    value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, EinsumadError)
-]
+CLASSES = [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, EinsumadError)]
 BUILT_IN = {
     "EinsumadError": Exception,
     "IndexNotationError": ValueError,

@@ -19,7 +19,8 @@ from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
-_MOST_VERTICES_FOR_A_SEARCH = 300
+_MOST_VERTICES_TO_ELIMINATE = 100
+_MOST_VERTICES_TO_COMPARE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,11 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
     outputs, inputs = prod(root.shape), sum(prod(source.shape) for source in sources)
     if outputs <= 1:
         return ("reverse",)
-    if len(active_nodes([root], sources)) > _MOST_VERTICES_FOR_A_SEARCH:
+    vertices = len(active_nodes([root], sources))
+    if vertices > _MOST_VERTICES_TO_COMPARE:
         return ("forward",) if inputs < outputs else ("reverse",)
+    if vertices > _MOST_VERTICES_TO_ELIMINATE:
+        return ("reverse", "forward")
     return ("reverse", "forward", "cross-country")
 
 

@@ -16,7 +16,7 @@ from einsumad.graph import Einsum, Node, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for
 from einsumad.rewriting.rules import Context, traits
 
-_MOST_PASSES = 40
+_MOST_PASSES = 1000
 _MOST_STEPS = 1000
 
 

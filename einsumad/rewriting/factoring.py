@@ -15,9 +15,10 @@ from typing import TypeAlias
 from einsumad.graph import Add, Labels, Node, Ones, Structural, add, fresh_leaf
 from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
 from einsumad.rewriting.rules import Context, Rule
-from einsumad.rewriting.work import product_work, sum_work, volume
+from einsumad.rewriting.work import product_work, sum_work
 
 MOST_TERMS = 40
+MOST_SUBSETS = 8
 MOST_EFFORT = 400
 
 
@@ -81,52 +82,61 @@ def _search_effort(terms: Sequence[Product]) -> int:
 def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split | None:
     """The subset of the common operands that saves most when pulled out, or None where none saves anything.
 
-    Operands are left behind one after the other, each time the one without which the inner sum is smallest.
+    All of them are tried first; then, index by index, what is left without those operands that make the inner sum carry
+    a summed index.
     """
     best: Split | None = None
-    while common:
-        if all(is_mask(term.operands[k], term.dtype) for k in common):
-            break  # masks stay inside, so pulling out nothing else would change nothing
-        split = _split(term, common, group)
+    tried: dict[tuple[int, ...], None] = {}
+    waiting = [common]
+    while waiting and len(tried) < MOST_SUBSETS:
+        chosen = waiting.pop(0)
+        if chosen in tried or all(is_mask(term.operands[k], term.dtype) for k in chosen):
+            continue
+        tried[chosen] = None
+        split, inner = _split(term, chosen, group)
         if split.gain >= 0 and (best is None or split.gain > best.gain):
             best = split
-        if len(common) == 1:
-            break
-        smaller = [tuple([k for k in common if k != left]) for left in common]
-        common = min(smaller, key=lambda kept: _inner_volume(term, kept, group))
+        carried = [label for label in inner if label >= term.rank]
+        waiting += [tuple([k for k in chosen if label not in term.inputs[k]]) for label in carried]
     return best
 
 
 def match_operands(here: Product, there: Product) -> Match:
     """A largest common part found greedily: operands whose labels are already tied come first."""
     names = {label: label for label in range(here.rank)}
+    places: dict[Node, list[int]] = {}
+    for j, operand in enumerate(there.operands):
+        if not isinstance(operand, Ones):
+            places.setdefault(operand, []).append(j)
+    pairs = [(k, j) for k, operand in enumerate(here.operands) for j in places.get(operand, ())]
     taken: dict[int, int] = {}
-    while True:
-        found = _next_match(here, there, names, taken)
+    while pairs:
+        found = _next_match(here, there, names, pairs)
         if found is None:
             break
         k, j = found
         names.update(zip(there.inputs[j], here.inputs[k], strict=True))
         taken[k] = j
+        pairs = [pair for pair in pairs if pair[0] != k and pair[1] != j]
     order = sorted(taken)
     return Match(tuple(order), tuple([taken[k] for k in order]), names)
 
 
 def _next_match(
-    here: Product, there: Product, names: Mapping[int, int], taken: Mapping[int, int]
+    here: Product, there: Product, names: Mapping[int, int], pairs: Sequence[tuple[int, int]]
 ) -> tuple[int, int] | None:
-    best: tuple[int, int, int] | None = None
-    used, reverse = set(taken.values()), {new: old for old, new in names.items()}
-    for k, operand in enumerate(here.operands):
-        if k in taken or isinstance(operand, Ones):
-            continue
-        for j, other in enumerate(there.operands):
-            if j in used or other is not operand or not _compatible(here.inputs[k], there.inputs[j], names, reverse):
-                continue
+    """The compatible pair of operands with fewest labels that are not tied yet."""
+    best: tuple[int, int] | None = None
+    fewest = 0
+    reverse = {new: old for old, new in names.items()}
+    for k, j in pairs:
+        if _compatible(here.inputs[k], there.inputs[j], names, reverse):
             untied = sum(label not in names for label in there.inputs[j])
-            if best is None or untied < best[0]:
-                best = untied, k, j
-    return None if best is None else best[1:]
+            if untied == 0:
+                return k, j
+            if best is None or untied < fewest:
+                best, fewest = (k, j), untied
+    return best
 
 
 def _compatible(here: Labels, there: Labels, names: Mapping[int, int], reverse: Mapping[int, int]) -> bool:
@@ -185,11 +195,11 @@ def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
     return rests
 
 
-def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
-    """What pulling out these operands would give, and how much work it would save."""
+def _split(term: Product, common: tuple[int, ...], group: Group) -> tuple[Split, list[int]]:
+    """What pulling out these operands would give and how much work it would save, and the indices of the inner sum."""
     rests, inner = _open(term, common, group)
     if _escapes(term, common, rests, inner):
-        return Split(-1, term, common, group)
+        return Split(-1, term, common, group), inner
     sizes = _all_sizes(term, rests)
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
@@ -199,7 +209,7 @@ def _split(term: Product, common: tuple[int, ...], group: Group) -> Split:
     after = sum_work(len(every), inner, sizes)
     after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
-    return Split(before - after, term, common, group)
+    return Split(before - after, term, common, group), inner
 
 
 def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inner: Iterable[int]) -> bool:
@@ -221,11 +231,6 @@ def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inn
         for k in common
         if not isinstance(term.operands[k], Structural) and not is_mask(term.operands[k], term.dtype)
     )
-
-
-def _inner_volume(term: Product, common: tuple[int, ...], group: Group) -> int:
-    rests, inner = _open(term, common, group)
-    return volume(inner, _all_sizes(term, rests))
 
 
 def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:

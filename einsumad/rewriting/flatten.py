@@ -27,7 +27,8 @@ def flatten_product(node: Einsum, context: Context) -> Node | None:
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Einsum) and operand.dtype in (node.dtype, BOOL):
             grows_by = len(operand.operands) - 1
-            own = not context.joins_user and not context.is_shared(operand) and grows_by <= room
+            alone = not context.is_shared(operand) and node.operands.count(operand) == 1
+            own = not context.joins_user and alone and grows_by <= room
             if (own or is_layout(operand) or operand.dtype == BOOL) and _is_free(operand, number, node.dtype):
                 positions.add(k)
                 room -= grows_by

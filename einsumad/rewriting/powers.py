@@ -1,8 +1,9 @@
 """Rules for powers and roots.
 
-Imports the graph and the catalogue. Invariant: whole powers two to four are products of equal factors, so that the
-product rule collects them; other powers of one base with exponents of one sign are one power. Exponents of different
-sign stay apart: ``x x**-1`` is undefined at zero and stays so.
+Imports the graph and the catalogue. Invariant: whole powers up to four are products of equal factors, and down to minus
+four of equal reciprocals, so that the product rule collects them; other powers of one base with exponents of one sign
+are one power. Exponents of different sign stay apart: ``x x**-1`` is undefined at zero and stays so. The base of a
+power stays one factor: ``(v/w)**2`` is not ``v v / (w w)``, which may overflow where the quotient does not.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MOST_FACTORS = 4
 
 
 def expand_power(node: Elementwise, _: Context) -> Node | None:
-    """``x**0 = 1, x**1 = x, x**2 = x x, x**3 = x x x, x**4 = x x x x, x**-1 = 1/x``."""
+    """``x**0 = 1, x**1 = x, x**2 = x x, x**3 = x x x, x**4 = x x x x``; ``x**-1 = 1/x, x**-2 = 1/x 1/x`` and so on."""
     (base,) = node.operands[:1]
     if node.function == "square":
         return multiply(base, base, dtype=node.dtype)
@@ -28,8 +29,8 @@ def expand_power(node: Elementwise, _: Context) -> Node | None:
         return constant_like(1, node)
     if exponent == 1:
         return cast(base, node.dtype)
-    if exponent == -1 and base.dtype == node.dtype:
-        return apply("reciprocal", base)
+    if exponent in range(-MOST_FACTORS, 0) and base.dtype == node.dtype:
+        return multiply(*[apply("reciprocal", base)] * -int(exponent), dtype=node.dtype)
     if exponent in range(2, MOST_FACTORS + 1):
         return multiply(*[base] * int(exponent), dtype=node.dtype)
     return None
@@ -41,8 +42,6 @@ def exponent_of(node: Node) -> tuple[Node, float] | None:
         return None
     if node.function == "power":
         return node.operands[0], float(node.params[0])  # type: ignore[arg-type]
-    if node.function == "reciprocal":
-        return node.operands[0], -1.0
     return None
 
 

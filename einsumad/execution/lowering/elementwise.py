@@ -229,8 +229,10 @@ def lower_apply(step: Step, kernel: Apply, registers: Registers) -> list[str]:
     row = elementwise_function(kernel.function)
     known = {registers.dtypes[operand] for operand in step.operands if isinstance(operand, int)}
     texts: list[str] = []
+    # to SciPy's ufuncs a Python number is a double, which would make the result one
+    typed_only = "special." in source_of(row, ("x",) * len(step.operands), kernel.params)
     for operand in step.operands:
-        if isinstance(operand, Constant) and operand.dtype not in known:
+        if isinstance(operand, Constant) and (typed_only or operand.dtype not in known):
             texts.append(typed_number(operand.value, operand.dtype))
         elif isinstance(operand, Constant) and operand.value < 0:
             texts.append(f"({plain(operand)})")
