@@ -4,6 +4,7 @@ Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian
 :func:`diff`, :func:`evaluate`), and eager tensors (:func:`tensor`, ``backward``). See ``docs/tour.md``.
 """
 
+from einsumad import numpy
 from einsumad.errors import (
     DifferentiationError,
     EinsumadError,
@@ -69,6 +70,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "laplacian",
+    "numpy",
     "simplify",
     "statistics",
     "tensor",

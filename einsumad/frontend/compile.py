@@ -10,17 +10,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
+from einsumad.errors import TracingError
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, run
-from einsumad.frontend.transforms import document_like
+from einsumad.frontend.transforms import check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.values import known_value
+from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
 from einsumad.planning import make_plan
 from einsumad.rewriting import normalise
@@ -54,7 +58,11 @@ class Compiled:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"compile needs a function, got {type(self.function).__name__}")
+        check_memory_limit(self.memory_limit)
         document_like(self, self.function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of the function; the first call of a signature traces, plans and compiles."""
@@ -77,13 +85,16 @@ class Compiled:
         with self._lock:
             program = self._by_signature.get(signature)
             if program is None:
-                program = self._by_signature[signature] = trace_program(self.function, leaves, tree, self.memory_limit)
+                program = trace_program(self.function, leaves, tree, self.memory_limit)
+                if program is None:
+                    return self.function(*args, **kwargs)
+                self._by_signature[signature] = program
             if not kwargs and all(type(arg) is np.ndarray for arg in args):
                 self._by_arrays[tuple([(arg.shape, arg.dtype) for arg in args])] = program
         return program(arrays)
 
-    def program(self, *args: Any, **kwargs: Any) -> Program:
-        """The program for these arguments, traced if it is not known yet."""
+    def program(self, *args: Any, **kwargs: Any) -> Program | None:
+        """The program for these arguments, traced anew; None where the function captures a variable."""
         leaves, tree = flatten((args, kwargs))
         return trace_program(self.function, leaves, tree, self.memory_limit)
 
@@ -95,15 +106,23 @@ def _is_dynamic(leaf: Any) -> bool:
 
 def _signature(leaf: Any) -> Any:
     if not _is_dynamic(leaf):
-        hash(leaf)
+        if not isinstance(leaf, (int, str, bytes, Enum, type, np.dtype)) and not callable(leaf):
+            raise TracingError(
+                f"a compiled function cannot take a {type(leaf).__name__}: pass arrays, numbers, strings, "
+                "flags, functions or containers of them"
+            )
         return type(leaf), leaf
     if isinstance(leaf, float) and not isinstance(leaf, np.generic):
         return float
     return leaf.shape, leaf.dtype
 
 
-def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None) -> Program:
-    """Trace f on variables without values, plan and compile what it computes."""
+def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None) -> Program | None:
+    """Trace f on variables without values, plan and compile what it computes.
+
+    None if f captures a variable of an enclosing trace or a tensor that requires a gradient: a program could only hold
+    its present value, and the derivative with respect to it would be lost.
+    """
     inputs: list[Leaf] = []
     replaced: list[Any] = []
     for value in leaves:
@@ -116,6 +135,8 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
     args, kwargs = unflatten(tree, replaced)
     outputs, output_tree = run(f, args, kwargs)
     _, found = structural_key([*inputs, *outputs])
+    if any(is_variable(leaf) for leaf in found[len(inputs) :]):
+        return None
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
     plan = compile_plan(make_plan(normalise(graph), slots, memory_limit))
@@ -126,8 +147,9 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compil
     """The function as a compiled plan, traced once for each signature of its arguments.
 
     `f` is any traceable function, a transform included. Arrays and floats among the arguments are inputs; ints, strings
-    and flags are part of the signature. Arrays captured by `f` are read once, when it is traced. ``if`` on a traced
-    value raises :class:`TracingError`.
+    flags and functions are part of the signature. Arrays captured by `f` are read once, when it is traced; where `f`
+    captures a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if``
+    on a traced value raises :class:`TracingError`.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from einsumad.errors import DifferentiationError
-from einsumad.frontend.lifting import check_dtype
+from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
 from einsumad.frontend.variables import require_gradient
@@ -30,8 +28,7 @@ def tensor(array: Any, requires_grad: bool = False, name: str | None = None) -> 
     >>> w.grad
     array([2., 4.])
     """
-    value = array.numpy() if isinstance(array, Tensor) else np.asarray(array)
-    check_dtype(value.dtype)
+    value = array.numpy() if isinstance(array, Tensor) else plain_array(array)
     if requires_grad and value.dtype.kind != "f":
         raise DifferentiationError(f"requires_grad needs a floating dtype, got {value.dtype}")
     leaf = fresh_leaf(value.shape, value.dtype, name)

@@ -118,6 +118,10 @@ def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:
             raise ShapeError(f"{node.name} has shape {node.shape}, but its value has shape {array.shape}")
         if not np.can_cast(array.dtype, node.dtype, "same_kind"):
             raise TypeError(f"{node.name} has dtype {node.dtype}, but its value has dtype {array.dtype}")
+        if node in given:
+            raise ValueError(
+                f"{node.name} was given two values: variables of one name, shape and dtype are the same variable"
+            )
         given[node] = np.asarray(array, node.dtype)
     return given
 

@@ -137,6 +137,10 @@ class Tensor(Operators):
     def __str__(self) -> str:
         return expression_text(self.node)
 
+    def __format__(self, spec: str) -> str:
+        """The expression, or with a format such as ``.3f`` the value, where it is known: text carries no derivative."""
+        return format(self.numpy("a format")[()], spec) if spec else str(self)
+
     def __reduce__(self) -> tuple[type[Tensor], tuple[Node]]:
         return Tensor, (self.node,)  # the expression without values
 

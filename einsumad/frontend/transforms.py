@@ -10,7 +10,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MethodType
 from typing import Any
+
+import numpy as np
 
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.requests import Asked, answer, direction_nodes
@@ -42,6 +45,7 @@ class Transform:
         if not callable(self.function):
             raise TypeError(f"{self.name} needs a function, got {type(self.function).__name__}")
         check_argnums(self.argnums)
+        check_memory_limit(self.memory_limit)
         if self.request.strategy not in STRATEGIES:
             raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {self.request.strategy!r}")
         document_like(self, self.function)
@@ -53,6 +57,8 @@ class Transform:
 
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
         """Trace the function and say what is asked of the graph."""
+        if self.takes_direction and len(args) < 2:
+            raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
         *args_of_f, direction = args if self.takes_direction else (*args, None)
         found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
         if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
@@ -68,16 +74,26 @@ class Transform:
             directions = direction_nodes(flatten(direction), variables.leaves, "direction", variables.tree)
         return Asked(self.request, found.outputs, variables, directions), found
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
         asked, found = self.ask(*args, **kwargs)
         return self.arrange(found, answer(asked, self.memory_limit))
 
 
+def check_memory_limit(limit: Any) -> None:
+    """Refuse what is no number of bytes."""
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit <= 0):
+        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
+
+
 def document_like(wrapper: Any, function: Callable[..., Any]) -> None:
-    """Give a frozen wrapper the module, the documentation and, through ``__wrapped__``, the signature of a function."""
-    for attribute in ("__module__", "__doc__"):
-        object.__setattr__(wrapper, attribute, getattr(function, attribute, None))
+    """Give a frozen wrapper the name, the documentation and, through ``__wrapped__``, the signature of a function."""
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        if hasattr(function, attribute):
+            object.__setattr__(wrapper, attribute, getattr(function, attribute))
     object.__setattr__(wrapper, "__wrapped__", function)
 
 

@@ -6,26 +6,33 @@ dictionaries are walked in the order of their sorted keys.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
-import optree
+Tree: TypeAlias = Any
+"""The shape of a tree, a ``PyTreeSpec`` of optree."""
 
-Tree = optree.PyTreeSpec
+
+@cache
+def _optree() -> Any:
+    """optree, loaded when the first tree is met: it takes as long to load as a third of everything here."""
+    return importlib.import_module("optree")
 
 
 def flatten(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree and its shape."""
-    leaves, spec = optree.tree_flatten(tree)
+    leaves, spec = _optree().tree_flatten(tree)
     return list(leaves), spec
 
 
 def unflatten(spec: Tree, leaves: Sequence[Any]) -> Any:
     """The tree of this shape with these leaves."""
-    return optree.tree_unflatten(spec, leaves)
+    return _optree().tree_unflatten(spec, leaves)
 
 
 def leaf_names(tree: Any, prefix: str) -> list[str]:
     """A readable name for each leaf, such as ``params['W'][0]``."""
-    paths, _, _ = optree.tree_flatten_with_path(tree)
+    paths, _, _ = _optree().tree_flatten_with_path(tree)
     return [prefix + "".join([f"[{key!r}]" for key in path]) for path in paths]

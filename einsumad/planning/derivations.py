@@ -53,8 +53,10 @@ class Asked:
 Builder: TypeAlias = Callable[[Request, Asked], Derived]
 
 
-def derive(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()) -> Derived:
-    """The outputs of a request on the given roots. `directions` are tangents or cotangents, where the request has any."""
+def derive(
+    request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()
+) -> Derived:
+    """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any."""
     progress = Progress()
     return REQUESTS[request.kind](request, Asked(normalise(roots, progress), sources, directions, progress))
 

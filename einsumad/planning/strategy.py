@@ -82,9 +82,7 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
 def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
     if mode == "cross-country":
         computed = frozenset(topological([root]))
-        edges = derivative(
-            root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress, computed)[0]
-        )
+        edges = derivative(root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress, computed)[0])
         return normalise(edges, progress)
     return normalise(derivative(root, sources, mode), progress)
 

@@ -84,6 +84,8 @@ def _reciprocal(ufunc: np.ufunc, x: Any) -> Node:
 @implements_ufunc(np.power)
 def _power(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (base, exponent), dtype = ufunc_operands(ufunc, x, y)
+    if isinstance(y, np.ndarray) and not y.shape:
+        y = y[()]  # the exponent of all entries, like any other number
     if is_python_number(y) or (isinstance(y, np.generic) and y.dtype.itemsize <= np.dtype(np.float64).itemsize):
         value = canonical(y.item() if isinstance(y, np.generic) else y)
         if dtype.kind != "f" and value < 0:
