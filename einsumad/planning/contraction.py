@@ -98,9 +98,9 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     tensors = _merged(tensors, late, output, work)
     numbers += [f for f in tensors if not f.labels]
     tensors = [f for f in tensors if f.labels]
-    value = _scalar(numbers, coefficient, work)
+    values = _scalars(numbers, coefficient, work)
     held = {label for factor in tensors for label in factor.labels}
-    core = _contracted(tensors, value, tuple([label for label in output if label in held]), sizes, work)
+    core = _contracted(tensors, values, tuple([label for label in output if label in held]), sizes, work)
     return group([core], late, output, work) if late else layout(core, output)
 
 
@@ -137,26 +137,38 @@ def _pair(left: Factor, right: Factor, output: Labels, work: np.dtype) -> Factor
     return Factor(einsum([left.node, right.node], [left.labels, right.labels], output, 1, work), output)
 
 
-def _scalar(numbers: Sequence[Factor], coefficient: Number, work: np.dtype) -> Number | Factor:
-    """The product of all numbers: a coefficient, or a factor without labels."""
+def _scalars(numbers: Sequence[Factor], coefficient: Number, work: np.dtype) -> list[Number | Factor]:
+    """The numbers as products, each to be multiplied in on its own: a coefficient, or factors without labels.
+
+    A number that stands twice goes into two products: ``c c`` may vanish where ``c (c x)`` does not.
+    """
     if not numbers:
-        return coefficient
-    return scaled(group(numbers, [], (), work), coefficient)
+        return [coefficient]
+    rounds: list[list[Factor]] = []
+    for factor in numbers:
+        free = next((held for held in rounds if all(factor.node is not other.node for other in held)), None)
+        if free is None:
+            rounds.append([factor])
+        else:
+            free.append(factor)
+    first, *others = [group(held, [], (), work) for held in rounds]
+    return [scaled(first, coefficient), *others]
 
 
 def _contracted(
-    tensors: list[Factor], value: Number | Factor, output: Labels, sizes: dict[int, int], work: np.dtype
+    tensors: list[Factor], values: list[Number | Factor], output: Labels, sizes: dict[int, int], work: np.dtype
 ) -> Factor:
-    """The tensors contracted pair by pair, and the number on the smallest tensor on the way."""
+    """The tensors contracted pair by pair, and the numbers on the smallest tensor on the way."""
     if not tensors:
-        return value if isinstance(value, Factor) else number(value, work)
+        first, *others = values
+        return _times(first if isinstance(first, Factor) else number(first, work), others, work)
     pairs = contraction_pairs([f.labels for f in tensors], output, sizes)
     volumes = [size_of(f.labels, sizes) for f in tensors] + [size_of(pair.labels, sizes) for pair in pairs]
     smallest = min(range(len(volumes)), key=lambda k: (volumes[k], -k))
     parts: list[Factor] = []
     for k in range(len(volumes)):
         part = tensors[k] if k < len(tensors) else _joined(parts, pairs[k - len(tensors)], work)
-        parts.append(_times(part, value, work) if k == smallest else part)
+        parts.append(_times(part, values, work) if k == smallest else part)
     return parts[-1]
 
 
@@ -164,10 +176,13 @@ def _joined(parts: Sequence[Factor], pair: Pair, work: np.dtype) -> Factor:
     return _pair(parts[pair.left], parts[pair.right], pair.labels, work)
 
 
-def _times(factor: Factor, value: Number | Factor, work: np.dtype) -> Factor:
-    if isinstance(value, Factor):
-        return group([value, factor], [], factor.labels, work)
-    return scaled(factor, value)
+def _times(factor: Factor, values: Sequence[Number | Factor], work: np.dtype) -> Factor:
+    for value in values:
+        if isinstance(value, Factor):
+            factor = group([value, factor], [], factor.labels, work)
+        else:
+            factor = scaled(factor, value)
+    return factor
 
 
 def _embedded(core: Factor | None, resolved: Resolved, dtype: np.dtype) -> Node:

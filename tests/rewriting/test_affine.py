@@ -44,9 +44,7 @@ def chains(draw):
     for _ in range(draw(st.integers(1, 3))):
         labels = draw(st.lists(st.integers(0, 3), min_size=2, max_size=3))
         strides = [draw(_STRIDES) for _ in labels[1:]]
-        operands.append(
-            affine(sizes[labels[0]], [sizes[k] for k in labels[1:]], strides, draw(_OFFSETS), float)
-        )
+        operands.append(affine(sizes[labels[0]], [sizes[k] for k in labels[1:]], strides, draw(_OFFSETS), float))
         inputs.append(tuple(labels))
     if draw(st.booleans()):
         label = draw(st.sampled_from(inputs))[0]
@@ -113,17 +111,13 @@ def test_disjoint_slices_are_zero():
 
 
 def test_ones_under_a_map_inside_the_bounds_are_ones():
-    node = contract_structural(
-        einsum([ones((9,), float), affine(9, [3], [2], 1, float)], [(0,), (0, 1)], (1,))
-    )
+    node = contract_structural(einsum([ones((9,), float), affine(9, [3], [2], 1, float)], [(0,), (0, 1)], (1,)))
     assert all(isinstance(operand, Ones) for operand in node.operands)
     outside = einsum([ones((5,), float), affine(5, [3], [2], 1, float)], [(0,), (0, 1)], (1,))
     assert contract_structural(outside) is not None or dense(outside).min() == 0
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "step", "offset"), [(3, 9, 1, -4), (4, 9, -1, 6), (1, 5, 1, -2), (1, 6, 2, -4)]
-)
+@pytest.mark.parametrize(("n", "m", "step", "offset"), [(3, 9, 1, -4), (4, 9, -1, 6), (1, 5, 1, -2), (1, 6, 2, -4)])
 def test_the_long_axis_of_a_one_to_one_map_becomes_the_in_axis(n, m, step, offset):
     mapped = affine(n, [m], [step], offset, float)
     node = einsum([mapped], [(0, 1)], (0, 1))
@@ -136,8 +130,7 @@ def test_the_long_axis_of_a_one_to_one_map_becomes_the_in_axis(n, m, step, offse
 def test_both_spellings_of_a_shift_are_one_node():
     up, down = affine(5, [5], [1], 2, float), affine(5, [5], [1], -2, float)
     written = {
-        orient_affine(node) or node
-        for node in (einsum([up], [(0, 1)], (0, 1)), einsum([down], [(1, 0)], (0, 1)))
+        orient_affine(node) or node for node in (einsum([up], [(0, 1)], (0, 1)), einsum([down], [(1, 0)], (0, 1)))
     }
     assert len(written) == 1
 

@@ -1,0 +1,64 @@
+"""Where the branch not taken is infinite or undefined, nothing of it reaches a derivative: every mode, two orders.
+
+Each random function is written twice: with the dangerous branch as it is, and with its argument made harmless where it
+is not taken. Both have the same derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import einsumad as ea
+
+MODES = ("forward", "reverse", "cross-country", "auto")
+SMOOTH = {"sin": np.sin, "exp": np.exp, "square": lambda z: z**2, "tanh": np.tanh, "cube": lambda z: z * z * z}
+DANGEROUS = {
+    "sqrt": np.sqrt,
+    "log": np.log,
+    "reciprocal": lambda z: 1 / z,
+    "root": lambda z: z**0.5,
+    "inverse square": lambda z: z**-2,
+}
+OTHER = {"zero": lambda x: 0.0, "itself": lambda x: x, "square": lambda x: x**2, "one": lambda x: 1.0}  # noqa: ARG005
+A = np.array([[0.6, -1.2, 0.4], [1.1, 0.3, -0.7], [-0.5, 0.9, 1.4]])
+ENDS: dict[str, Callable] = {
+    "sum": lambda s, x, u, v: np.sum(u(s)),  # noqa: ARG005
+    "product": lambda s, x, u, v: np.sum(u(A @ s)),  # noqa: ARG005
+    "nested": lambda s, x, u, v: np.sum(u(A @ v(s * x))),
+    "two sums": lambda s, x, u, v: np.sum(s) * np.sum(u(s)),  # noqa: ARG005
+    "where again": lambda s, x, u, v: np.sum(np.where(A @ x > 0, u(A @ s), s)),  # noqa: ARG005
+    "maximum": lambda s, x, u, v: np.max(A @ s) + np.sum(np.outer(s, x) * A),  # noqa: ARG005
+}
+
+
+def program(names: tuple[str, str, str, str, str], harmless: bool) -> Callable:
+    bad, other, end, u, v = names
+
+    def f(x):
+        taken = x > 0
+        argument = np.where(taken, x, 1.0) if harmless else x
+        s = np.where(taken, DANGEROUS[bad](argument), OTHER[other](x))
+        return ENDS[end](s, x, SMOOTH[u], SMOOTH[v])
+
+    return f
+
+
+@pytest.mark.fuzz
+@settings(max_examples=max(150, settings().max_examples))
+@given(
+    st.tuples(*[st.sampled_from(list(table)) for table in (DANGEROUS, OTHER, ENDS, SMOOTH, SMOOTH)]),
+    st.permutations([-1.0, 0.0, 0.75]),
+)
+def test_the_branch_not_taken_never_contributes(names, point):
+    x = np.array(point)
+    dangerous, harmless = program(names, False), program(names, True)
+    for order in (1, 2):
+        expected = ea.derivative(harmless, order=order, mode="reverse")(x)
+        for mode in MODES:
+            found = ea.derivative(dangerous, order=order, mode=mode)(x)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=mode)
