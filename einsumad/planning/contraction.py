@@ -176,12 +176,13 @@ def _joined(parts: Sequence[Factor], pair: Pair, work: np.dtype) -> Factor:
     return _pair(parts[pair.left], parts[pair.right], pair.labels, work)
 
 
+def _times_one(factor: Factor, value: Number | Factor, work: np.dtype) -> Factor:
+    return group([value, factor], [], factor.labels, work) if isinstance(value, Factor) else scaled(factor, value)
+
+
 def _times(factor: Factor, values: Sequence[Number | Factor], work: np.dtype) -> Factor:
     for value in values:
-        if isinstance(value, Factor):
-            factor = group([value, factor], [], factor.labels, work)
-        else:
-            factor = scaled(factor, value)
+        factor = _times_one(factor, value, work)
     return factor
 
 
