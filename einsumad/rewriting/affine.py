@@ -31,6 +31,7 @@ from einsumad.graph import (
     add,
     affine,
     constant,
+    einsum,
     ones,
     scale,
     selection,
@@ -179,8 +180,7 @@ def select_affine(picked: Selection, labels: Labels, mapped: Affine, places: Lab
 
     Against the in axis: ``Σ_k [k = index[r]] [k = a ± j] = [j = ±(index[r] - a)]``.
 
-    The new indices must be in bounds for every value the old can have. Two selections do not compose here:
-    ``Σ_k [k = u[r]] [m = v[k]]`` is the selection of ``v[u[r]]``, which needs a gather of integers.
+    The new indices must be in bounds for every value the old can have.
     """
     index, size = picked.operands[0], picked.shape[-1]
     if len(places) != 2 or places[0] == places[1] or index.dtype != _INDEX_DTYPE:
@@ -199,6 +199,23 @@ def select_affine(picked: Selection, labels: Labels, mapped: Affine, places: Lab
     if offset:
         moved = add([moved, constant(offset, index.shape, index.dtype)])
     return selection(moved, new_size, picked.dtype), (*labels[:-1], new_label)
+
+
+def select_selection(picked: Selection, labels: Labels, other: Selection, places: Labels) -> Factor | None:
+    """``Σ_k [k = u[r]] [m = v[k]] = [m = v[u[r]]]``, or None.
+
+    The gather of integers ``v[u[r]]`` is a product with the first selection again, ``Σ_k [k = u[r]] v[k]``.
+    """
+    shared, (*axes, last) = labels[-1], places
+    if axes.count(shared) != 1 or last == shared:
+        return None
+    output = tuple(dict.fromkeys([*labels[:-1], *[label for label in axes if label != shared]]))
+    if last in output:
+        return None
+    inner = other.operands[0]
+    gather = selection(picked.operands[0], picked.shape[-1], inner.dtype)
+    composed = einsum([gather, inner], [labels, axes], output, 1, inner.dtype)
+    return selection(composed, other.shape[-1], picked.dtype), (*output, last)
 
 
 def contract_structural(node: Einsum) -> Node | None:
@@ -258,13 +275,22 @@ def _without(label: int, factors: Sequence[Factor], work: Product) -> tuple[int,
         summed = _summed(equations, label, sizes)
         written = None if summed is None else write_affine(summed[1], sizes, work.dtype)
         return None if summed is None or written is None else (summed[0], written)
-    (picked, labels), *others = sorted(factors, key=lambda factor: isinstance(factor[0], Affine))
-    if labels.index(label) != len(labels) - 1 or not isinstance(picked, Selection):
+    holds_label_last = [
+        isinstance(operand, Selection) and labels.index(label) == len(labels) - 1 for operand, labels in factors
+    ]
+    if sum(holds_label_last) != 1:
+        return None
+    (picked, labels) = factors[holds_label_last.index(True)]
+    others = [factor for factor, held in zip(factors, holds_label_last, strict=True) if not held]
+    if not isinstance(picked, Selection):
         return None
     if not others:
         return 1, (ones(picked.shape[:-1], work.dtype), labels[:-1])
-    ((mapped, places),) = others
-    moved = select_affine(picked, labels, mapped, places) if isinstance(mapped, Affine) else None
+    ((second, places),) = others
+    if isinstance(second, Selection):
+        moved = select_selection(picked, labels, second, places)
+    else:
+        moved = select_affine(picked, labels, second, places) if isinstance(second, Affine) else None
     return None if moved is None else (1, moved)
 
 

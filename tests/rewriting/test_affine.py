@@ -160,7 +160,28 @@ def test_rows_of_a_selection_sum_to_one():
     assert [type(operand) for operand in node.operands] == [Ones]
 
 
-def test_columns_of_a_selection_and_two_selections_are_left_alone():
+@settings(max_examples=max(100, settings().max_examples))
+@given(st.tuples(_SIZES, _SIZES), st.booleans(), st.data())
+def test_a_selection_of_a_selection_is_one_selection(sizes, square, data):
+    """``Σ_k [k = u[r]] [m = v[k]] = [m = v[u[r]]]``, also where v has further axes or shares the axis of u."""
+    size, other = sizes
+    inner = leaf((size, 4) if square else (size,), int, ("variable", "v"), "v")
+    first, second = selection(_INDEX, size, float), selection(inner, other, float)
+    entries = st.lists(st.integers(0, other - 1), min_size=4 * size, max_size=4 * size)
+    values = {
+        _INDEX: np.array(data.draw(st.lists(st.integers(0, size - 1), min_size=4, max_size=4))),
+        inner: np.array(data.draw(entries))[: 4 * size if square else size].reshape(inner.shape),
+    }
+    shared = data.draw(st.booleans()) if square else False
+    labels = (1, 0 if shared else 3, 2) if square else (1, 2)
+    output = (0, 2) if shared or not square else (0, 3, 2)
+    node = einsum([first, second], [(0, 1), labels], output)
+    found = contract_structural(node)
+    assert [type(operand) for operand in found.operands] == [Selection]
+    np.testing.assert_array_equal(dense(found, values), dense(node, values))
+
+
+def test_columns_of_a_selection_and_equal_selections_are_left_alone():
     picked = selection(_INDEX, 6, float)
     assert contract_structural(einsum([picked], [(0, 1)], (1,))) is None
     assert contract_structural(einsum([picked, picked], [(0, 1), (2, 1)], (0, 2))) is None
