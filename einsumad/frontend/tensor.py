@@ -32,8 +32,15 @@ _TO_ARRAY = (
     "build an array "
     "from traced entries, and np.where in the place of writing into an array"
 )
-_NO_INDEX = "indexing of traced values is not supported yet: use np.einsum with a constant, or split the argument"
+_NO_INDEX = (
+    "indexing of traced values is not supported yet: use np.expand_dims for new axes, np.einsum with a constant, or "
+    "split the argument"
+)
 _NO_ITERATION = "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
+_NO_UPDATE = (
+    "an in-place operator on a tensor that requires a gradient would only bind the name to a new one that requires "
+    "none: make the updated parameter with ea.tensor(t.numpy() - step, requires_grad=True)"
+)
 _NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
 
 
@@ -96,6 +103,13 @@ def _set_gradient(self: Tensor, value: np.ndarray | None) -> None:
 def _requires_gradient(self: Tensor) -> bool:
     """Whether backward leaves a gradient here."""
     return requires_gradient(self.node)
+
+
+def _in_place(self: Tensor, _: object) -> Any:
+    """Let ``x += y`` bind the name x anew; refuse it where that would end the life of a trained parameter unseen."""
+    if requires_gradient(self.node):
+        raise TracingError(_NO_UPDATE)
+    return NotImplemented
 
 
 class Tensor(Operators):
@@ -170,6 +184,7 @@ class Tensor(Operators):
     T = property(_transpose)
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
     real, conj, conjugate = property(_itself), _itself, _itself
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _in_place
     __copy__, __deepcopy__ = _itself, _itself
     transpose, reshape = _transpose, _reshape
     swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
+import pytest
 
 import einsumad as ea
 
@@ -91,3 +94,14 @@ def test_transforms_derive_once_too():
     after = ea.statistics()
     assert (after.derived, after.planned) == (before.derived, before.planned)
     assert after.found >= before.found + 10
+
+
+def test_an_in_place_update_of_a_parameter_is_refused():
+    parameter = ea.tensor(np.array([2.0, 3.0]), requires_grad=True)
+    np.sum(parameter**2).backward()
+    for update in (operator.iadd, operator.isub, operator.imul, operator.itruediv):
+        with pytest.raises(ea.TracingError, match=r"ea\.tensor"):
+            update(parameter, 0.1)
+    total = ea.tensor(np.zeros(2))
+    total += parameter
+    np.testing.assert_array_equal(total.numpy(), [2.0, 3.0])

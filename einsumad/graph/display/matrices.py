@@ -78,7 +78,8 @@ def _read(node: Node, names: Mapping[Node, str], readings: Mapping[Node, _Readin
     if len(node.operands) > WIDEST:
         return None
     if isinstance(node, Einsum):
-        return _product(node, readings)
+        # a vector of ones of length one would look like a longer one
+        return None if any(1 in operand.shape for operand in node.operands) else _product(node, readings)
     parts = [part for part in (readings[operand] for operand in node.operands) if part is not None]
     if len(parts) < len(node.operands):
         return None
