@@ -100,13 +100,13 @@ def test_every_row_has_a_case() -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
 def test_derivatives_to_third_order(case: Case, mode: Mode) -> None:
-    check(case, mode, 2 if case.name == "determinant_minors" else 3)
+    check(case, mode, 3)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", BATCHED, ids=str)
-def test_derivatives_of_batches_to_second_order(case: Case, mode: Mode) -> None:
-    check(case, mode, 1 if case.name in ("determinant_minors", "product_of_others") else 2)
+def test_derivatives_of_batches_to_third_order(case: Case, mode: Mode) -> None:
+    check(case, mode, 3)
 
 
 def check(case: Case, mode: Mode, order: int) -> None:
@@ -126,7 +126,7 @@ def check(case: Case, mode: Mode, order: int) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
 def test_single_precision_agrees_with_double(case: Case, mode: Mode) -> None:
-    order = 2 if case.name == "determinant_minors" else 3
+    order = 3
     single, sources, values = case.build(np.float32)
     double, others, _ = case.build(np.float64)
     wide = {other: values[source].astype(float) for source, other in zip(sources, others, strict=True)}

@@ -43,7 +43,7 @@ def _dense(node: Node, operands: list[np.ndarray], values: Mapping[Node, np.ndar
             case Selection():
                 result[index] = index[-1] == operands[0][index[:-1]]
             case _:
-                raise NotImplementedError(type(node))
+                raise AssertionError(f"no dense form of a {type(node).__name__}")
     return result
 
 
