@@ -13,6 +13,7 @@ from einsumad.errors import (
     MemoryLimitError,
     ShapeError,
     TracingError,
+    WrongDerivativeError,
 )
 from einsumad.frontend import (
     Compiled,
@@ -57,6 +58,7 @@ __all__ = [
     "Tensor",
     "TracingError",
     "Transform",
+    "WrongDerivativeError",
     "compile",
     "derivative",
     "diff",

@@ -19,6 +19,7 @@ __all__ = [
     "MemoryLimitError",
     "ShapeError",
     "TracingError",
+    "WrongDerivativeError",
     "caret",
 ]
 
@@ -84,6 +85,16 @@ class MemoryLimitError(EinsumadError, MemoryError):
     Traceback (most recent call last):
         ...
     einsumad.errors.MemoryLimitError: the result (1000, 1000, 1000) needs 8.0 GB: ask for it compressed
+    """
+
+
+class WrongDerivativeError(EinsumadError, AssertionError):
+    """A derivative that a check of :mod:`einsumad.testing` found to be wrong; the message is the report.
+
+    >>> raise WrongDerivativeError("the gradient of f is wrong")
+    Traceback (most recent call last):
+        ...
+    einsumad.errors.WrongDerivativeError: the gradient of f is wrong
     """
 
 

@@ -17,6 +17,7 @@ BUILT_IN = {
     "TracingError": TypeError,
     "MemoryLimitError": MemoryError,
     "InternalError": AssertionError,
+    "WrongDerivativeError": AssertionError,
 }
 
 

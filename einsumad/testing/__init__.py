@@ -1,0 +1,1 @@
+"""Property-based gradient tests: oracles, checks, reports and Hypothesis strategies."""

@@ -1,0 +1,104 @@
+"""A claimed derivative against an estimate, entry by entry: right, wrong or undecided.
+
+Owns the tolerance and the verdict on an entry. Imports the estimate. Invariant: a tolerance comes from the error of
+the estimate, the rounding unit, and how much the claim itself changes a few units in the last place away (its
+conditioning); never from the number of entries. Where it is not small against the derivative, nothing is decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+
+from einsumad.testing.oracles.estimate import Estimate
+from einsumad.testing.point import Array
+
+KinkPolicy = Literal["skip", "one-sided", "convention"]
+KINK_POLICIES = ("skip", "one-sided", "convention")
+
+_ESTIMATE = 10.0
+_SPREAD = 16.0
+_ROUNDING = 4096.0
+_CANCELLATION = 64.0
+_SMALL = 0.05
+_NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Claimed values, how much they change a few units in the last place away, and the rounding unit of their dtype."""
+
+    value: Array
+    spread: Array
+    unit: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Arrays of one shape: what was found and expected, its error, the tolerance, and the verdict on each entry."""
+
+    found: Array
+    expected: Array
+    error: Array
+    tolerance: Array
+    wrong: Array
+    undecided: Array
+    kink: Array
+    oracle: Array
+
+    def reshaped(self, shape: tuple[int, ...]) -> Comparison:
+        """The same with another shape."""
+        return Comparison(*[getattr(self, field.name).reshape(shape) for field in fields(self)])
+
+    @property
+    def worst(self) -> int:
+        """The flat position of the entry that fails by most, in units of its tolerance."""
+        with np.errstate(all="ignore"):
+            excess = np.abs(self.found - self.expected) / np.maximum(self.tolerance, np.finfo(float).tiny)
+        excess = np.where(np.isfinite(excess), excess, np.finfo(float).max)
+        return int(np.argmax(np.where(self.wrong, excess, -1.0)))
+
+
+def stacked(columns: list[Comparison]) -> Comparison:
+    """Comparisons of equal shapes along a new last axis."""
+    return Comparison(*[np.stack([getattr(c, f.name) for c in columns], axis=-1) for f in fields(Comparison)])
+
+
+def compare(
+    claimed: Claimed,
+    estimate: Estimate,
+    typical: float,
+    *,
+    kink: KinkPolicy = "skip",
+    convention: Array | None = None,
+    relative: float = 0.0,
+) -> Comparison:
+    """The verdicts on the entries of one direction; `typical` is the size that entries usually have.
+
+    Entries at kinks are skipped, or have to lie between the one-sided derivatives, or have to be those of a convention.
+    """
+    found, expected, error = claimed.value, estimate.value, estimate.error
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(expected), np.where(np.isfinite(found), np.abs(found), 0.0))
+        rounding = (_ROUNDING * claimed.unit + relative) * size + _CANCELLATION * claimed.unit * typical
+        tolerance = _ESTIMATE * error + _SPREAD * np.nan_to_num(claimed.spread, nan=0.0, posinf=0.0) + rounding
+        telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical)
+        inside = np.abs(found - expected) <= tolerance
+        wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
+        undecided = ~wrong & ~telling
+    if kink != "skip" and estimate.kink.any():
+        low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
+        margin = _ESTIMATE * estimate.side_error + rounding
+        if kink == "convention" and convention is not None:
+            agrees = np.abs(found - convention) <= margin
+        else:
+            agrees = (found >= low - margin) & (found <= high + margin)
+        wrong = np.where(estimate.kink, ~agrees, wrong)
+        undecided = np.where(estimate.kink, False, undecided)
+        tolerance = np.where(estimate.kink, margin, tolerance)
+        nearest = np.clip(found, low, high) if convention is None else convention
+        expected = np.where(estimate.kink, nearest, expected)
+    names = np.array([*estimate.oracles])[estimate.which]
+    return Comparison(found, expected, error, tolerance, wrong, undecided, estimate.kink, names)

@@ -1,0 +1,92 @@
+"""The derivative of a subject along a direction, from the most exact oracle that may be believed.
+
+Owns the choice among oracles. Imports all of them. Invariant: differences are always taken; a more exact oracle
+replaces them, entry by entry, only where both agree and the differences are precise enough to tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from einsumad.testing.oracles.complex_step import complex_step
+from einsumad.testing.oracles.differences import Line, differentiate
+from einsumad.testing.oracles.estimate import Estimate, refine
+from einsumad.testing.oracles.noise import noise_of
+from einsumad.testing.oracles.polynomial import exact_derivative, is_whole
+from einsumad.testing.point import Array
+from einsumad.testing.subject import Subject
+
+COMPLEX_STEP, EXACT, DIFFERENCES = "complex step", "whole-number differences", "differences"
+ORACLES = (COMPLEX_STEP, EXACT, DIFFERENCES)
+
+_AGREEMENT = 10.0
+_PRECISE = 1e-6
+_DIRECTIONS = 2
+_WOBBLES = 2
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A subject at a point with what is measured there once: noise, nearby points, the scale of each entry."""
+
+    subject: Subject
+    at: Array
+    seed: int = 0
+    oracles: tuple[str, ...] = ORACLES
+
+    @cached_property
+    def scales(self) -> Array:
+        """How far each entry may move: its own size, or one where it is zero."""
+        return np.where(self.at == 0, 1.0, np.abs(self.at))
+
+    @cached_property
+    def value(self) -> Array:
+        """The value at the point."""
+        return self.subject.flat(self.at)
+
+    @cached_property
+    def _random(self) -> tuple[Array, Array, float]:
+        rng = np.random.default_rng(self.seed)
+        shape = (_DIRECTIONS, self.at.size)
+        return rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape), rng.integers(-3, 4, shape), rng.uniform(1, 2)
+
+    @cached_property
+    def noise(self) -> Array:
+        """The uncertainty of each entry of the value."""
+        directions = [row * self.scales for row in self._random[0]]
+        unit = np.finfo(self.subject.wide_output.dtype).eps
+        return noise_of(self.subject.flat, self.at, directions, float(unit))
+
+    @cached_property
+    def wobbles(self) -> tuple[Array, ...]:
+        """Points a few units in the last place of double precision away."""
+        unit = float(np.finfo(float).eps)
+        return tuple([self.at * (1 + unit * row) for row in self._random[1][:_WOBBLES]])
+
+    def line(self, direction: Array) -> Line:
+        """The values along a direction."""
+        return lambda t: self.subject.flat(self.at + t * direction)
+
+    def along(self, direction: Array, order: int = 1, typical: float = 0.0) -> Estimate:
+        """The derivative of that order along a direction which moves each entry by about its scale or less."""
+        line = self.line(direction)
+        typical = max(typical, float(np.max(np.abs(self.value), initial=0.0, where=np.isfinite(self.value))))
+        found = differentiate(line, self.value, self.noise, order, jitter=self._random[2], typical=typical)
+        if EXACT in self.oracles and is_whole(self.at) and is_whole(direction):
+            found = _sharpen(found, exact_derivative(line, self.value, order), typical)
+        if COMPLEX_STEP in self.oracles and order == 1 and not self.subject.single:
+            found = _sharpen(found, complex_step(self.subject, self.at, direction, self.wobbles), typical)
+        return found
+
+
+def _sharpen(rough: Estimate, exact: Estimate | None, typical: float) -> Estimate:
+    """The more exact values where the rough ones confirm them and are precise enough to be a confirmation."""
+    if exact is None:
+        return rough
+    with np.errstate(all="ignore"):
+        precise = rough.error <= _PRECISE * (np.abs(rough.value) + 1e-3 * typical)
+        agree = np.abs(exact.value - rough.value) <= _AGREEMENT * (rough.error + exact.error)
+    return refine(rough, exact, precise & agree & (exact.error < rough.error))

@@ -1,0 +1,202 @@
+"""Derivatives of a line by differences at adaptive steps, with an error estimate and the one-sided derivatives.
+
+Owns the choice of the step. Imports stencils and the estimate. Invariant: the error of an entry bounds the change
+between a formula and the next shorter one, the gap between the one-sided derivatives, and the noise of the values over
+the step; so a kink, a jump or too long a step shows as a large error and never as a wrong value with a small one.
+
+Per step h nine values at 0, ±h, ±2h, ±4h, ±8h give the two-sided formula, the shorter one without ±8h, and the
+one-sided formulas. Every entry takes the step with its least error. (Five-point and longer formulas: Fornberg 1988;
+steps against noise: J. J. Moré, S. M. Wild, *Estimating derivatives of noisy simulations*, ACM TOMS 38, 2012.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from einsumad.testing.oracles.estimate import Estimate
+from einsumad.testing.oracles.stencils import weights
+
+Array = np.ndarray[Any, Any]
+Line = Callable[[float], Array]
+
+_LEVELS = 6
+_FIRST = {1: -6, 2: -4, 3: -2}
+_NEXT = {1: (-2, -12, -18, -24, -30, 6), 2: (-10, -16, -22, 2), 3: (-8, -14, 4)}
+_TARGET = {1: 1e-9, 2: 1e-7, 3: 1e-4}
+_TWO_SIDED = (-8, -4, -2, -1, 0, 1, 2, 4, 8)
+_SHORTER = (-4, -2, -1, 0, 1, 2, 4)
+_RIGHT = (0, 1, 2, 4, 8)
+_SHORT_RIGHT = (0, 1, 2, 4)
+_KINK = 1e-5
+_MARGIN = 5.0
+_RESOLVED = 0.01
+_ROUNDED = 1e-12
+_JUMPS = 0.01
+_SLOW = 3.0
+_UNIT = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Estimates for each step of a block: axes step, entry."""
+
+    value: Array
+    error: Array
+    left: Array
+    right: Array
+    side_error: Array
+    still: Array
+    quantum: Array
+    size: Array
+    step: Array
+
+
+def differentiate(
+    line: Line, at_zero: Array, noise: Array, order: int, *, jitter: float = 1.0, typical: float = 0.0
+) -> Estimate:
+    """The derivative of that order, 1 to 3, of ``t -> line(t)`` at 0, where the line varies over t of the size of one.
+
+    `noise` is the uncertainty of each entry of its values. `jitter`, from 1 to 2, keeps the steps off the periods of
+    periodic functions. `typical` is the size that entries of the derivative usually have: those that are much smaller
+    need not be known as well.
+    """
+    blocks: list[_Block] = []
+    for exponent in (_FIRST[order], *_NEXT[order]):
+        blocks.append(_block(line, at_zero, noise, order, jitter * 2.0**exponent))
+        best = _best(blocks, noise)
+        if np.all(best.error <= _TARGET[order] * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny):
+            break
+    return best
+
+
+def _block(line: Line, at_zero: Array, noise: Array, order: int, longest: float) -> _Block:
+    """Estimates at the steps whose nine values are among those at the longest step and its halves."""
+    steps = [longest * 2.0**-k for k in range(_LEVELS)]
+    right, left = np.stack([line(step) for step in steps]), np.stack([line(-step) for step in steps])
+    rows = []
+    with np.errstate(all="ignore"):
+        for k in range(_LEVELS - 3):
+            values = np.concatenate([left[k : k + 4], at_zero[None], right[k : k + 4][::-1]])
+            size = np.fmax.reduce(np.abs(values), axis=0)
+            changes = np.abs(np.diff(values, axis=0))
+            quantum = np.fmin.reduce(np.where(changes > 0, changes, np.inf), axis=0)
+            uncertain = noise + _UNIT * size + np.where(_rounds(changes[:4]) | _rounds(changes[4:]), quantum, 0.0)
+            estimates = _formulas(values, uncertain, order, steps[k + 3])
+            rows.append((*estimates, np.all(values == at_zero, axis=0), quantum, size))
+    value, error, left, right, side_error, still, quantum, size = (np.stack(part) for part in zip(*rows, strict=True))
+    return _Block(value, error, left, right, side_error, still, quantum, size, np.array(steps[3:]))
+
+
+def _rounds(changes: Array) -> Array:
+    """Whether the values on one side are rounded: some neighbours are equal and some are not."""
+    mixed: Array = np.any(changes == 0, axis=0) & np.any(changes > 0, axis=0)
+    return mixed
+
+
+def _formulas(values: Array, noise: Array, order: int, h: float) -> tuple[Array, ...]:
+    """Value, error, left and right derivative and their error, from the nine values around 0 at step h."""
+    unit = h**order
+    sign = (-1.0) ** order
+    value = weights(_TWO_SIDED, order) @ values / unit
+    change = np.abs(value - weights(_SHORTER, order) @ values[1:8] / unit)
+    right = weights(_RIGHT, order) @ values[4:] / unit
+    left = sign * (weights(_RIGHT, order) @ values[4::-1]) / unit
+    rounding = noise * (np.sum(np.abs(weights(_RIGHT, order))) / unit)
+    right_error = rounding + np.abs(right - weights(_SHORT_RIGHT, order) @ values[4:8] / unit)
+    left_error = rounding + np.abs(left - sign * (weights(_SHORT_RIGHT, order) @ values[4:0:-1]) / unit)
+    error = change + np.abs(right - left) + rounding
+    on_right, on_left = np.isfinite(right), np.isfinite(left)
+    if not (on_right.all() and on_left.all()):  # at the border of the domain the one-sided derivative counts
+        value = np.where(on_right & on_left, value, np.where(on_right, right, left))
+        error = np.where(on_right & on_left, error, np.where(on_right, right_error, left_error))
+        left, right = np.where(on_left, left, right), np.where(on_right, right, left)
+        left_error, right_error = (
+            np.where(on_left, left_error, right_error),
+            np.where(on_right, right_error, left_error),
+        )
+    known = np.isfinite(value) & np.isfinite(error)
+    side_error = np.maximum(left_error, right_error)
+    return (
+        np.where(known, value, np.nan),
+        np.where(known, error, np.inf),
+        left,
+        right,
+        np.where(np.isfinite(side_error), side_error, np.inf),
+    )
+
+
+def _best(blocks: list[_Block], noise: Array) -> Estimate:
+    """For each entry the step with the least error among those that no shorter step contradicts."""
+    every = _Block(*[np.concatenate([getattr(block, name) for block in blocks]) for name in _Block.__slots__])
+    ascending = np.argsort(every.step)
+    every = _Block(*[getattr(every, name)[ascending] for name in _Block.__slots__])
+    trusted = _trusted(every, noise)
+    error = np.where(trusted, every.error + _drift(every.value), np.inf)
+    side_error = np.where(trusted, every.side_error + np.maximum(_drift(every.left), _drift(every.right)), np.inf)
+    columns = np.arange(every.value.shape[1])
+    at = np.argmin(_uncontradicted(every.value, error), axis=0)
+    on_left = np.argmin(_uncontradicted(every.left, side_error), axis=0)
+    on_right = np.argmin(_uncontradicted(every.right, side_error), axis=0)
+    best, best_error = every.value[at, columns], error[at, columns]
+    best_error = np.maximum(best_error, _conflict(every.value, error, best, best_error))
+    side_error = side_error[on_left, columns] + side_error[on_right, columns]
+    left, right = every.left[on_left, columns], every.right[on_right, columns]
+    with np.errstate(all="ignore"):
+        gap = np.abs(right - left)
+        kink = (gap > 10 * side_error) & (gap > _KINK * (np.abs(right) + np.abs(left))) & (best_error > gap / 10)
+    return Estimate(best, best_error, left, right, side_error, kink, ("differences",), np.zeros(best.shape, int))
+
+
+def _drift(value: Array) -> Array:
+    """What is left to go when estimates converge slowly with the step: a few times the change from one to the next."""
+    with np.errstate(all="ignore"):
+        change = np.abs(np.diff(value, axis=0))
+        change = np.concatenate([change, change[-1:]])
+    return np.where(np.isfinite(change), _SLOW * change, 0.0)
+
+
+def _trusted(every: _Block, noise: Array) -> Array:
+    """Which steps count: those that change nothing tell nothing, or tell that the function is piecewise constant.
+
+    The least change of a value says which: about a unit in its last place, it is rounded, and short steps count for
+    nothing; a good part of the value, it jumps, and long steps count for nothing; in between nothing is known.
+    """
+    still = every.still
+    some = still.any(axis=0) & ~still.all(axis=0)
+    if not some.any():
+        return np.ones(still.shape, bool)
+    quantum, size = np.fmin.reduce(every.quantum, axis=0), np.fmax.reduce(every.size, axis=0)
+    rounded = quantum <= np.maximum(_ROUNDED * np.maximum(size, 1.0), 8 * noise)
+    jumps = quantum >= _JUMPS * size
+    return ~some | np.where(rounded, ~still, np.where(jumps, still, False))
+
+
+def _conflict(value: Array, error: Array, best: Array, best_error: Array) -> Array:
+    """How far another step that resolves the derivative is from the best one, where they exclude each other."""
+    with np.errstate(all="ignore"):
+        distance = np.abs(value - best)
+        resolved = error <= _RESOLVED * np.abs(value)
+        excluded = distance > _MARGIN * (error + best_error)
+    farthest: Array = np.max(np.where(resolved & excluded, distance, 0.0), axis=0)
+    return farthest
+
+
+def _uncontradicted(value: Array, error: Array) -> Array:
+    """The errors by ascending step, infinite where the interval misses those of all shorter steps.
+
+    A long step can skip many periods of an oscillation and agree with itself; short steps are noisy, and say so.
+    """
+    low, high = np.full(value.shape[1], -np.inf), np.full(value.shape[1], np.inf)
+    kept = np.full(error.shape, np.inf)
+    for k in range(len(value)):
+        width = np.where(np.isfinite(error[k]), _MARGIN * error[k], np.inf)
+        middle = np.where(np.isfinite(error[k]), value[k], 0.0)
+        compatible = (middle - width <= high) & (middle + width >= low)
+        kept[k] = np.where(compatible, error[k], np.inf)
+        low = np.where(compatible, np.maximum(low, middle - width), low)
+        high = np.where(compatible, np.minimum(high, middle + width), high)
+    return kept

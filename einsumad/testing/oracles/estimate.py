@@ -1,0 +1,64 @@
+"""What an oracle says: values, a bound on their errors, and where the function has a kink.
+
+Owns the record. Imports nothing of the toolkit. Invariant: an error is not negative, and infinite where nothing is
+known; `left` and `right` are the one-sided derivatives, and differ by more than their errors exactly at kinks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The k-th derivative of a line ``t -> f(x + t v)`` at 0, one entry for each entry of the value."""
+
+    value: Array
+    error: Array
+    left: Array
+    right: Array
+    side_error: Array
+    kink: Array
+    oracles: tuple[str, ...]
+    which: Array
+
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate times a positive number."""
+        return Estimate(
+            self.value * factor,
+            self.error * abs(factor),
+            self.left * factor,
+            self.right * factor,
+            self.side_error * abs(factor),
+            self.kink,
+            self.oracles,
+            self.which,
+        )
+
+    def name(self, entry: int) -> str:
+        """The oracle that an entry comes from."""
+        return self.oracles[int(self.which[entry])]
+
+
+def single(value: Array, error: Array, name: str) -> Estimate:
+    """An estimate of one oracle that sees no kinks."""
+    return Estimate(value, error, value, value, error, np.zeros(value.shape, bool), (name,), np.zeros(value.shape, int))
+
+
+def refine(rough: Estimate, exact: Estimate, accept: Array) -> Estimate:
+    """The rough estimate with the entries of a more exact one where they are accepted."""
+    return Estimate(
+        np.where(accept, exact.value, rough.value),
+        np.where(accept, exact.error, rough.error),
+        np.where(accept, exact.value, rough.left),
+        np.where(accept, exact.value, rough.right),
+        np.where(accept, exact.error, rough.side_error),
+        np.where(accept, False, rough.kink),
+        (*rough.oracles, *exact.oracles),
+        np.where(accept, len(rough.oracles) + exact.which, rough.which),
+    )

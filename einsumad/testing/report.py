@@ -1,0 +1,157 @@
+"""What a check found: findings, each about one property, and the report that holds them.
+
+Owns the records and their text. Imports the errors. Invariant: a report is wrong if one finding is, right if some are
+right and none is wrong, and undecided otherwise; its text names what was compared with what, how much of it, and how
+well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from textwrap import fill
+from typing import Literal
+
+from einsumad.errors import WrongDerivativeError
+
+Verdict = Literal["right", "wrong", "undecided"]
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One property of one derivative, compared in some entries.
+
+    `entries` were compared, `undecided` could not be decided (kinks, noise), `wrong` failed. The rest tells of the
+    worst entry: its index, the value found and the one expected, the error estimate of the latter, and the tolerance.
+    """
+
+    claim: str
+    order: int
+    mode: str
+    against: str
+    verdict: Verdict
+    entries: int = 0
+    undecided: int = 0
+    wrong: int = 0
+    index: str = ""
+    found: complex | float | None = None
+    expected: complex | float | None = None
+    error: float = 0.0
+    tolerance: float = 0.0
+    cause: str = ""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        """Return the finding as one or a few sentences."""
+        what = f"{self.claim}, order {self.order}, {self.mode}, against {self.against}"
+        if self.verdict == "right":
+            kept = f" ({self.undecided} more undecided)" if self.undecided else ""
+            return f"{what}: right in {_entries(self.entries - self.undecided)}{kept}."
+        if self.verdict == "undecided":
+            return f"{what}: undecided{f', {self.detail}' if self.detail else ''}."
+        return f"{what}: WRONG. {self._failure()}"
+
+    def _failure(self) -> str:
+        parts = []
+        if self.found is not None:
+            error = f" ± {self.error:.1g}" if self.error else ""
+            parts.append(
+                f"At {self.index or 'the only entry'} found {_number(self.found)}, "
+                f"expected {_number(self.expected)}{error} (tolerance {self.tolerance:.1g}); "
+                f"{self.wrong} of {_entries(self.entries)} wrong."
+            )
+        if self.detail:
+            parts.append(f"{self.detail[0].upper()}{self.detail[1:]}.")
+        if self.cause:
+            parts.append(f"Likely cause: {self.cause}.")
+        return " ".join(parts)
+
+
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"
+
+
+def _number(value: complex | None) -> str:
+    return "nothing" if value is None else f"{value:.10g}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings about a subject, notes of the preflight, and a small failing case as code.
+
+    ``bool(report)`` is true only if the derivative is right; :meth:`raise_if_wrong` is what tests call.
+    """
+
+    subject: str
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    case: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the derivative is "right", "wrong" or "undecided"."""
+        verdicts = {finding.verdict for finding in self.findings}
+        return "wrong" if "wrong" in verdicts else "right" if "right" in verdicts else "undecided"
+
+    @property
+    def wrong(self) -> tuple[Finding, ...]:
+        """The findings that failed."""
+        return tuple([finding for finding in self.findings if finding.verdict == "wrong"])
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The names of the likely causes of the failures, the first failure's first."""
+        return tuple([finding.cause.split(":")[0] for finding in self.wrong if finding.cause])
+
+    @property
+    def order(self) -> int:
+        """The highest order at which something was found right."""
+        return max([finding.order for finding in self.findings if finding.verdict == "right"], default=0)
+
+    def __bool__(self) -> bool:
+        return self.verdict == "right"
+
+    def __str__(self) -> str:
+        """Return one paragraph, the notes, and for a wrong derivative a case to paste."""
+        paragraphs = [fill(self.paragraph(), _WIDTH), *[fill(f"Note: {note}.", _WIDTH) for note in self.notes]]
+        if self.case:
+            paragraphs.append(f"A small case that shows it:\n\n{self.case}")
+        return "\n".join(paragraphs)
+
+    def paragraph(self) -> str:
+        """The verdict and what it rests on, as one paragraph."""
+        if self.verdict == "wrong":
+            told = " ".join(map(str, self.wrong[:_MOST]))
+            more = f" {len(self.wrong) - _MOST} more findings are wrong." if len(self.wrong) > _MOST else ""
+            return f"The derivative of {self.subject} is wrong: {told}{more}"
+        told = " ".join([str(f) for f in self.findings if f.verdict == "right" or self.verdict == "undecided"])
+        left = [f for f in self.findings if f.verdict == "undecided"] if self.verdict == "right" else []
+        open_ends = f" Not decided: {'; '.join(map(_open, left))}." if left else ""
+        return f"The derivative of {self.subject} is {self.verdict}: {told}{open_ends}"
+
+    def raise_if_wrong(self, *, undecided: bool = False) -> Report:
+        """Raise :class:`WrongDerivativeError` (an ``AssertionError``) with this text if the derivative is wrong.
+
+        With `undecided` also if nothing could be decided. Returns the report otherwise.
+        """
+        if self.verdict == "wrong" or (undecided and self.verdict == "undecided"):
+            raise WrongDerivativeError(str(self))
+        return self
+
+    def joined(self, others: Sequence[Report]) -> Report:
+        """This report with the findings and notes of others."""
+        notes = dict.fromkeys([note for report in (self, *others) for note in report.notes])
+        found = tuple([finding for report in (self, *others) for finding in report.findings])
+        case = next((report.case for report in (self, *others) if report.case), "")
+        return replace(self, findings=found, notes=tuple(notes), case=case)
+
+
+_MOST = 3
+
+
+def _open(finding: Finding) -> str:
+    return f"{finding.claim}, order {finding.order}, {finding.mode}" + (
+        f" ({finding.detail})" if finding.detail else ""
+    )
