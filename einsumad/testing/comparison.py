@@ -69,7 +69,7 @@ def stacked(columns: list[Comparison]) -> Comparison:
 def compare(
     claimed: Claimed,
     estimate: Estimate,
-    typical: float,
+    typical: Array,
     *,
     kink: KinkPolicy = "skip",
     convention: Array | None = None,

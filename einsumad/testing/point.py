@@ -84,6 +84,10 @@ class Point:
         """The arguments in their containers, with the entries of a vector."""
         return unflatten(self.tree, self.split(vector, wide=wide))
 
+    def in_containers(self, arrays: Sequence[Any]) -> Any:
+        """Arrays, or whatever stands for them, in the containers of the arguments."""
+        return unflatten(self.tree, arrays)
+
     def locate(self, entry: int) -> str:
         """The name of an entry, such as ``x[2, 0]`` or ``z[1].imag``."""
         for own, size, name in zip(self.arrays, self.sizes, self.names, strict=True):

@@ -14,7 +14,7 @@ from typing import Literal
 
 from einsumad.errors import WrongDerivativeError
 
-Verdict = Literal["right", "wrong", "undecided"]
+Verdict = Literal["right", "wrong", "undecided", "refused"]
 
 _WIDTH = 100
 
@@ -51,6 +51,8 @@ class Finding:
             return f"{what}: right in {_entries(self.entries - self.undecided)}{kept}."
         if self.verdict == "undecided":
             return f"{what}: undecided{f', {self.detail}' if self.detail else ''}."
+        if self.verdict == "refused":
+            return f"{self.mode}: {self.detail}."
         return f"{what}: WRONG. {self._failure()}"
 
     def _failure(self) -> str:
@@ -91,9 +93,10 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the derivative is "right", "wrong" or "undecided"."""
+        """Whether the derivative is "right", "wrong", "undecided", or "refused": not a function to be checked."""
         verdicts = {finding.verdict for finding in self.findings}
-        return "wrong" if "wrong" in verdicts else "right" if "right" in verdicts else "undecided"
+        ranked: tuple[Verdict, ...] = ("refused", "wrong", "right")
+        return next((verdict for verdict in ranked if verdict in verdicts), "undecided")
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
@@ -126,17 +129,19 @@ class Report:
             told = " ".join(map(str, self.wrong[:_MOST]))
             more = f" {len(self.wrong) - _MOST} more findings are wrong." if len(self.wrong) > _MOST else ""
             return f"The derivative of {self.subject} is wrong: {told}{more}"
+        if self.verdict == "refused":
+            return f"{self.subject} cannot be checked. " + " ".join([str(f) for f in self.findings if f.verdict == "refused"])
         told = " ".join([str(f) for f in self.findings if f.verdict == "right" or self.verdict == "undecided"])
         left = [f for f in self.findings if f.verdict == "undecided"] if self.verdict == "right" else []
         open_ends = f" Not decided: {'; '.join(map(_open, left))}." if left else ""
         return f"The derivative of {self.subject} is {self.verdict}: {told}{open_ends}"
 
     def raise_if_wrong(self, *, undecided: bool = False) -> Report:
-        """Raise :class:`WrongDerivativeError` (an ``AssertionError``) with this text if the derivative is wrong.
+        """Raise :class:`WrongDerivativeError` (an ``AssertionError``) if the derivative is wrong or the check refused.
 
         With `undecided` also if nothing could be decided. Returns the report otherwise.
         """
-        if self.verdict == "wrong" or (undecided and self.verdict == "undecided"):
+        if self.verdict in ("wrong", "refused") or (undecided and self.verdict == "undecided"):
             raise WrongDerivativeError(str(self))
         return self
 

@@ -6,6 +6,7 @@ replaces them, entry by entry, only where both agree and the differences are pre
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +27,7 @@ _AGREEMENT = 10.0
 _PRECISE = 1e-6
 _DIRECTIONS = 2
 _WOBBLES = 2
+_TOGETHER = 100_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Surroundings:
     at: Array
     seed: int = 0
     oracles: tuple[str, ...] = ORACLES
+    move: Callable[[Array, Array], Array] = np.add
+    flat: bool = True
 
     @cached_property
     def scales(self) -> Array:
@@ -68,17 +72,31 @@ class Surroundings:
 
     def line(self, direction: Array) -> Line:
         """The values along a direction."""
-        return lambda t: self.subject.flat(self.at + t * direction)
+        return lambda t: self.subject.flat(self.move(self.at, t * direction))
 
-    def along(self, direction: Array, order: int = 1, typical: float = 0.0) -> Estimate:
-        """The derivative of that order along a direction which moves each entry by about its scale or less."""
-        line = self.line(direction)
-        typical = max(typical, float(np.max(np.abs(self.value), initial=0.0, where=np.isfinite(self.value))))
-        found = differentiate(line, self.value, self.noise, order, jitter=self._random[2], typical=typical)
+    @cached_property
+    def size(self) -> float:
+        """The largest entry of the value."""
+        return float(np.max(np.abs(self.value), initial=0.0, where=np.isfinite(self.value)))
+
+    def along(self, directions: Sequence[Array], order: int = 1) -> list[Estimate]:
+        """The derivatives of that order along directions which move each entry by about its scale or less."""
+        lines = [self.line(direction) for direction in directions]
+        together = max(1, _TOGETHER // max(1, self.value.size))
+        found: list[Estimate] = []
+        for k in range(0, len(lines), together):
+            some = lines[k : k + together]
+            found += differentiate(some, self.value, self.noise, order, jitter=self._random[2], typical=self.size)
+        return [self._refined(*each, order) for each in zip(found, directions, lines, strict=True)]
+
+    def _refined(self, found: Estimate, direction: Array, line: Line, order: int) -> Estimate:
+        """The estimate by differences with the more exact ones where they are confirmed."""
+        if not self.flat:
+            return found
         if EXACT in self.oracles and is_whole(self.at) and is_whole(direction):
-            found = _sharpen(found, exact_derivative(line, self.value, order), typical)
-        if COMPLEX_STEP in self.oracles and order == 1 and not self.subject.single:
-            found = _sharpen(found, complex_step(self.subject, self.at, direction, self.wobbles), typical)
+            found = _sharpen(found, exact_derivative(line, self.value, order), self.size)
+        if COMPLEX_STEP in self.oracles and order == 1 and not self.subject.single and np.any(found.error > 0):
+            found = _sharpen(found, complex_step(self.subject, self.at, direction, self.wobbles), self.size)
         return found
 
 

@@ -11,7 +11,7 @@ steps against noise: J. J. Moré, S. M. Wild, *Estimating derivatives of noisy s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,29 +54,43 @@ class _Block:
     size: Array
     step: Array
 
+    def columns(self, kept: Array) -> _Block:
+        """The same of some entries."""
+        return _Block(*[getattr(self, name)[:, kept] for name in _Block.__slots__[:-1]], self.step)
+
 
 def differentiate(
-    line: Line, at_zero: Array, noise: Array, order: int, *, jitter: float = 1.0, typical: float = 0.0
-) -> Estimate:
-    """The derivative of that order, 1 to 3, of ``t -> line(t)`` at 0, where the line varies over t of the size of one.
+    lines: Sequence[Line], at_zero: Array, noise: Array, order: int, *, jitter: float = 1.0, typical: float = 0.0
+) -> list[Estimate]:
+    """The derivatives of that order, 1 to 3, of each ``t -> line(t)`` at 0, where they all have the same value.
 
-    `noise` is the uncertainty of each entry of its values. `jitter`, from 1 to 2, keeps the steps off the periods of
-    periodic functions. `typical` is the size that entries of the derivative usually have: those that are much smaller
-    need not be known as well.
+    A line varies over t of the size of one. `noise` is the uncertainty of each entry of the values. `jitter`, from 1 to
+    2, keeps the steps off the periods of periodic functions. `typical` is the size that entries of the derivative
+    usually have: those that are much smaller need not be known as well. Lines that are known well enough after the first
+    steps are not evaluated at others.
     """
+    found: dict[int, Estimate] = {}
+    open_lines = list(range(len(lines)))
     blocks: list[_Block] = []
     for exponent in (_FIRST[order], *_NEXT[order]):
-        blocks.append(_block(line, at_zero, noise, order, jitter * 2.0**exponent))
-        best = _best(blocks, noise)
-        if np.all(best.error <= _TARGET[order] * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny):
+        blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, jitter * 2.0**exponent))
+        best = _best(blocks, np.tile(noise, len(open_lines)))
+        precise = best.error <= _TARGET[order] * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
+        done = precise.reshape(len(open_lines), -1).all(axis=1)
+        found.update(zip(open_lines, best.divided(len(open_lines)), strict=True))
+        kept = np.repeat(~done, at_zero.size)
+        blocks = [block.columns(kept) for block in blocks]
+        open_lines = [k for k, finished in zip(open_lines, done, strict=True) if not finished]
+        if not open_lines:
             break
-    return best
+    return [found[k] for k in range(len(lines))]
 
 
-def _block(line: Line, at_zero: Array, noise: Array, order: int, longest: float) -> _Block:
+def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, longest: float) -> _Block:
     """Estimates at the steps whose nine values are among those at the longest step and its halves."""
     steps = [longest * 2.0**-k for k in range(_LEVELS)]
-    right, left = np.stack([line(step) for step in steps]), np.stack([line(-step) for step in steps])
+    right, left = (np.stack([_side_by_side(lines, sign * step) for step in steps]) for sign in (1, -1))
+    at_zero, noise = np.tile(at_zero, len(lines)), np.tile(noise, len(lines))
     rows = []
     with np.errstate(all="ignore"):
         for k in range(_LEVELS - 3):
@@ -89,6 +103,10 @@ def _block(line: Line, at_zero: Array, noise: Array, order: int, longest: float)
             rows.append((*estimates, np.all(values == at_zero, axis=0), quantum, size))
     value, error, left, right, side_error, still, quantum, size = (np.stack(part) for part in zip(*rows, strict=True))
     return _Block(value, error, left, right, side_error, still, quantum, size, np.array(steps[3:]))
+
+
+def _side_by_side(lines: Sequence[Line], t: float) -> Array:
+    return np.concatenate([line(t) for line in lines])
 
 
 def _rounds(changes: Array) -> Array:

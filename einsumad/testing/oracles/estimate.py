@@ -40,9 +40,17 @@ class Estimate:
             self.which,
         )
 
+    def divided(self, count: int) -> list[Estimate]:
+        """The estimates of lines that were put side by side."""
+        parts = [np.split(getattr(self, name), count) for name in _ARRAYS]
+        return [Estimate(*arrays[:-1], self.oracles, arrays[-1]) for arrays in zip(*parts, strict=True)]
+
     def name(self, entry: int) -> str:
         """The oracle that an entry comes from."""
         return self.oracles[int(self.which[entry])]
+
+
+_ARRAYS = ("value", "error", "left", "right", "side_error", "kink", "which")
 
 
 def single(value: Array, error: Array, name: str) -> Estimate:

@@ -1,0 +1,157 @@
+"""What the first derivative of a subject has to be along a set of directions.
+
+Owns the choice of directions and the estimates along them. Imports the oracles and the settings. Invariant: each direction
+moves every entry by about its own size or less; up to ``settings.entries`` entries of the point each has a direction of
+its own, of more a sample has, and some directions go through all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from einsumad.testing.checks.settings import Settings
+from einsumad.testing.comparison import Claimed, Comparison, compare
+from einsumad.testing.manifolds import manifold
+from einsumad.testing.oracles.along import DIFFERENCES, ORACLES, Surroundings
+from einsumad.testing.oracles.estimate import Estimate, single
+from einsumad.testing.point import Array, Point
+from einsumad.testing.subject import Subject
+
+_SAMPLE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A direction, and the entry of the point that it is along, if it is along one."""
+
+    vector: Array
+    entry: int | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Estimates along directions; `typical` is the usual size of each entry of a derivative along them."""
+
+    surroundings: Surroundings
+    settings: Settings
+    directions: tuple[Direction, ...]
+    estimates: tuple[Estimate, ...]
+    typical: Array
+
+    @property
+    def point(self) -> Point:
+        """The point it belongs to."""
+        return self.surroundings.subject.point
+
+
+def surroundings_of(subject: Subject, settings: Settings) -> Surroundings:
+    """The surroundings of the subject's point, on the manifold of the settings."""
+    oracles = ORACLES if settings.against == "auto" or settings.against not in ORACLES else (str(settings.against),)
+    base = Surroundings(subject, subject.point.vector, settings.seed, oracles)
+    if settings.manifold is None:
+        return base
+    kind = manifold(settings.manifold)
+
+    def move(at: Array, tangent: Array) -> Array:
+        return _each(subject.point, kind.move, at, tangent)
+
+    return replace(base, move=move, flat=kind.flat)
+
+
+def _each(point: Point, act: Callable[[Array, Array], Array], at: Array, vector: Array) -> Array:
+    """A map of a manifold applied to each array of the point."""
+    pairs = zip(point.split(at), point.split(vector), strict=True)
+    return point.join([act(np.asarray(x), np.asarray(v)) for x, v in pairs])
+
+
+def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ...]:
+    """The directions to compare along."""
+    point, size = base.subject.point, base.at.size
+    rng = np.random.default_rng([settings.seed, 1])
+    chosen = np.arange(size) if size <= settings.entries else np.sort(rng.choice(size, _SAMPLE, replace=False))
+    found = [along_entry(base, int(entry)) for entry in chosen]
+    if size > settings.entries or settings.manifold is not None:
+        found += [Direction(random_vector(base, rng), None, "a random direction") for _ in range(settings.directions)]
+    if settings.manifold is None:
+        return tuple(found)
+    kind = manifold(settings.manifold)
+    tangents = [replace(d, vector=_each(point, kind.project, base.at, d.vector), entry=None) for d in found]
+    return tuple([t for t, d in zip(tangents, found, strict=True) if _long(t.vector, d.vector)])
+
+
+def _long(vector: Array, before: Array) -> bool:
+    return float(np.max(np.abs(vector), initial=0.0)) > 1e-6 * float(np.max(np.abs(before), initial=0.0))
+
+
+def along_entry(base: Surroundings, entry: int) -> Direction:
+    """The direction along one entry, as long as the entry is large."""
+    vector = np.zeros(base.at.size)
+    vector[entry] = base.scales[entry]
+    return Direction(vector, entry, base.subject.point.locate(entry))
+
+
+def random_vector(base: Surroundings, rng: np.random.Generator) -> Array:
+    """A direction through all entries, each moved by about its scale, with random signs."""
+    size = base.at.size
+    return base.scales * rng.uniform(0.25, 1.0, size) * rng.choice([-1.0, 1.0], size)
+
+
+def expect(base: Surroundings, settings: Settings, directions: tuple[Direction, ...]) -> Expectation:
+    """The estimates along all directions, by the oracles."""
+    estimates = base.along([direction.vector for direction in directions])
+    return _gathered(base, settings, directions, estimates)
+
+
+def expect_matrix(
+    base: Surroundings, settings: Settings, directions: tuple[Direction, ...], right: Claimed, name: str
+) -> Expectation:
+    """The estimates along all directions, from a derivative that is known."""
+    estimates = []
+    for direction in directions:
+        along = claimed_along(right, direction)
+        estimates.append(single(along.value, along.spread + 64 * along.unit * np.abs(along.value), name))
+    return _gathered(base, settings, directions, estimates)
+
+
+def _gathered(
+    base: Surroundings, settings: Settings, directions: tuple[Direction, ...], estimates: list[Estimate]
+) -> Expectation:
+    values = base.value if base.value.size else np.zeros(base.subject.flat_size)
+    typical = 1e-3 * np.where(np.isfinite(values), np.abs(values), 0.0)
+    for estimate in estimates:
+        with np.errstate(all="ignore"):
+            sure = estimate.error <= 0.1 * np.abs(estimate.value)
+        typical = np.maximum(typical, np.where(sure, np.abs(estimate.value), 0.0))
+    return Expectation(base, settings, directions, tuple(estimates), typical)
+
+
+def claimed_along(claimed: Claimed, direction: Direction) -> Claimed:
+    """A claimed matrix applied to a direction."""
+    if direction.entry is not None:
+        length = direction.vector[direction.entry]
+        column = claimed.value[:, direction.entry] * length
+        return Claimed(column, claimed.spread[:, direction.entry] * abs(length), claimed.unit)
+    with np.errstate(all="ignore"):
+        value = claimed.value @ direction.vector
+        return Claimed(value, claimed.spread @ np.abs(direction.vector), claimed.unit)
+
+
+def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Claimed | None = None) -> Comparison:
+    """What is claimed along one direction against what is expected there."""
+    settings, estimate = expectation.settings, expectation.estimates[index]
+    usual = None if convention is None else claimed_along(convention, expectation.directions[index]).value
+    if DIFFERENCES not in expectation.surroundings.oracles:
+        rough = estimate.which == 0
+        estimate = replace(estimate, error=np.where(rough, np.inf, estimate.error))
+    return compare(
+        claimed,
+        estimate,
+        expectation.typical,
+        kink=settings.kink,
+        convention=usual,
+        relative=settings.relative,
+    )

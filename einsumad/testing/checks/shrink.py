@@ -1,0 +1,50 @@
+"""A small case for a wrong derivative, as code to paste.
+
+Owns the search for one. Imports the diagnosis. Invariant: the case that is shown fails in the same property as the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from einsumad.testing.checks.call import Call
+from einsumad.testing.diagnosis import as_code, smaller_arguments
+from einsumad.testing.point import Array
+from einsumad.testing.report import Report
+
+_CHECKS = {"gradient": "check_user_gradient", "jacobian": "check_jacobian", "hessian": "check_hessian", "hvp": "check_hvp"}
+_LARGEST = 4096
+
+
+def with_small_case(call: Call, report: Report, again: Callable[[Call], Report], what: str) -> Report:
+    """The report with a small case, if it is wrong and all arguments are arrays or numbers."""
+    if report.verdict != "wrong" or not call.settings.minimal:
+        return report
+    arrays = tuple([np.asarray(argument) for argument in call.args])
+    if any(array.dtype.kind not in "fciub" or array.size > _LARGEST for array in arrays):
+        return report
+    claims = {finding.claim for finding in report.wrong}
+
+    def still_wrong(smaller: tuple[Array, ...]) -> bool:
+        found = again(call.with_arguments(restored(call.args, smaller)))
+        return bool(claims & {finding.claim for finding in found.wrong})
+
+    smallest = smaller_arguments(arrays, still_wrong)
+    code = as_code(
+        call.name,
+        smallest,
+        argument_names=call.names,
+        function_name=call.name if call.name.isidentifier() else "f",
+        claim_name=what,
+        check=_CHECKS.get(what, "check_jacobian"),
+    )
+    return replace(report, case=code)
+
+
+def restored(originals: tuple[Any, ...], arrays: tuple[Array, ...]) -> list[Any]:
+    """The arrays as the kind of objects that the arguments were."""
+    return [array if isinstance(old, np.ndarray) else array[()] for old, array in zip(originals, arrays, strict=True)]
