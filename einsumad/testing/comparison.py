@@ -19,7 +19,7 @@ KinkPolicy = Literal["skip", "one-sided", "convention"]
 KINK_POLICIES = ("skip", "one-sided", "convention")
 
 _ESTIMATE = 10.0
-_SPREAD = 16.0
+_SPREAD = 32.0
 _ROUNDING = 4096.0
 _CANCELLATION = 64.0
 _SMALL = 0.05
@@ -70,19 +70,24 @@ def compare(
     claimed: Claimed,
     estimate: Estimate,
     typical: Array,
+    magnitude: Array,
     *,
     kink: KinkPolicy = "skip",
     convention: Array | None = None,
     relative: float = 0.0,
 ) -> Comparison:
-    """The verdicts on the entries of one direction; `typical` is the size that entries usually have.
+    """The verdicts on the entries of one direction.
+
+    `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit.
 
     Entries at kinks are skipped, or have to lie between the one-sided derivatives, or have to be those of a convention.
     """
     found, expected, error = claimed.value, estimate.value, estimate.error
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(expected), np.where(np.isfinite(found), np.abs(found), 0.0))
-        rounding = (_ROUNDING * claimed.unit + relative) * size + _CANCELLATION * claimed.unit * typical
+        rounding = (_ROUNDING * claimed.unit + relative) * size + _CANCELLATION * claimed.unit * np.maximum(
+            typical, magnitude
+        )
         tolerance = _ESTIMATE * error + _SPREAD * np.nan_to_num(claimed.spread, nan=0.0, posinf=0.0) + rounding
         telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical)
         inside = np.abs(found - expected) <= tolerance

@@ -130,11 +130,13 @@ class Report:
             more = f" {len(self.wrong) - _MOST} more findings are wrong." if len(self.wrong) > _MOST else ""
             return f"The derivative of {self.subject} is wrong: {told}{more}"
         if self.verdict == "refused":
-            return f"{self.subject} cannot be checked. " + " ".join([str(f) for f in self.findings if f.verdict == "refused"])
-        told = " ".join([str(f) for f in self.findings if f.verdict == "right" or self.verdict == "undecided"])
-        left = [f for f in self.findings if f.verdict == "undecided"] if self.verdict == "right" else []
-        open_ends = f" Not decided: {'; '.join(map(_open, left))}." if left else ""
-        return f"The derivative of {self.subject} is {self.verdict}: {told}{open_ends}"
+            told = " ".join([str(f) for f in self.findings if f.verdict == "refused"])
+            return f"{self.subject} cannot be checked. {told}"
+        right = [f for f in self.findings if f.verdict == "right"]
+        left = [f for f in self.findings if f.verdict == "undecided"]
+        told = f" {_grouped(right)}" if right else ""
+        open_ends = f" Not decided: {_grouped(left)}" if left else ""
+        return f"The derivative of {self.subject} is {self.verdict}.{told}{open_ends}"
 
     def raise_if_wrong(self, *, undecided: bool = False) -> Report:
         """Raise :class:`WrongDerivativeError` (an ``AssertionError``) if the derivative is wrong or the check refused.
@@ -156,7 +158,19 @@ class Report:
 _MOST = 3
 
 
-def _open(finding: Finding) -> str:
-    return f"{finding.claim}, order {finding.order}, {finding.mode}" + (
-        f" ({finding.detail})" if finding.detail else ""
-    )
+def _grouped(findings: Sequence[Finding]) -> str:
+    """Findings as sentences, those that differ only in the mode together."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.claim, str(finding.order), finding.against, finding.detail), []).append(finding)
+    return " ".join(map(_sentence, groups.values()))
+
+
+def _sentence(group: Sequence[Finding]) -> str:
+    first = group[0]
+    modes = ", ".join(dict.fromkeys([finding.mode for finding in group]))
+    compared, left = sum(f.entries - f.undecided for f in group), sum(f.undecided for f in group)
+    what = f"{first.claim[:1].upper()}{first.claim[1:]}, order {first.order} ({modes}), against {first.against}"
+    counts = f"{_entries(compared)}, {left} undecided" if left and compared else _entries(compared)
+    detail = f" ({first.detail})" if first.detail else ""
+    return f"{what}: {counts}{detail}." if first.verdict == "right" else f"{what}{detail}."

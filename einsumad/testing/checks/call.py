@@ -1,7 +1,7 @@
 """A call to be checked: the function, its arguments, which of them are differentiated, and how.
 
-Owns what all checks do first: names, preflight, settings. Imports the subject and the preflight. Invariant: the caller's
-arrays are copied before anything is called, and are never handed to a function under test.
+Owns what all checks do first: names, preflight, settings. Imports the subject and the preflight. Invariant: the
+caller's arrays are copied before anything is called, and are never handed to a function under test.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class Call:
         for trouble in fatal:
             if trouble.kind in ("integers", "no number"):
                 raise DifferentiationError(trouble.message)
-        findings = [Finding("preflight", 0, trouble.kind, "two calls", "refused", detail=trouble.message) for trouble in fatal]
+        findings = [
+            Finding("preflight", 0, trouble.kind, "two calls", "refused", detail=trouble.message) for trouble in fatal
+        ]
         return Report(self.name, tuple(findings), self.notes)
 
     def report(self, findings: Sequence[Finding], case: str = "") -> Report:

@@ -1,7 +1,7 @@
 """What a user's function returns, put into one matrix: entries of the value by entries of the point.
 
-Owns the reading of gradients, Jacobians and Hessians. Imports points and the errors. Invariant: an answer of another shape
-than the derivative has is never reshaped to fit; it is a :class:`Misfit`.
+Owns the reading of gradients, Jacobians and Hessians. Imports points and the errors. Invariant: an answer of another
+shape than the derivative has is never reshaped to fit; it is a :class:`MisfitError`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from einsumad.frontend.trees import flatten
 from einsumad.testing.point import Array, Point, count
 
 
-class Misfit(Exception):
+class MisfitError(Exception):
     """A claim of the wrong shape or structure: the message says which, `found` is the array if there is one."""
 
     def __init__(self, message: str, found: Array | None = None, part: int = 0) -> None:
@@ -27,12 +27,12 @@ class Misfit(Exception):
 def parts_of(answer: Any, point: Point, what: str) -> list[Array]:
     """The arrays of an answer, one for each array of the point."""
     if answer is None:
-        raise Misfit(f"the {what} returned None")
+        raise MisfitError(f"the {what} returned None")
     if len(point.arrays) == 1:
         return [_single(answer, what)]
     leaves, _ = flatten(answer)
     if len(leaves) != len(point.arrays):
-        raise Misfit(f"the {what} returned {len(leaves)} arrays for the {len(point.arrays)} of the arguments")
+        raise MisfitError(f"the {what} returned {len(leaves)} arrays for the {len(point.arrays)} of the arguments")
     return [_single(leaf, what) for leaf in leaves]
 
 
@@ -46,7 +46,7 @@ def _single(answer: Any, what: str) -> Array:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "fciub":
-        raise Misfit(f"the {what} returned {type(answer).__name__}, which is no array of numbers")
+        raise MisfitError(f"the {what} returned {type(answer).__name__}, which is no array of numbers")
     return array
 
 
@@ -57,13 +57,13 @@ def matrix_of(parts: Sequence[Array], point: Point, output_shape: tuple[int, ...
     for k, (part, own) in enumerate(zip(parts, point.arrays, strict=True)):
         wanted = (*output_shape, *own.shape)
         if part.shape != wanted:
-            raise Misfit(f"the {what} has shape {part.shape}, and {wanted} is right for {point.names[k]}", part, k)
+            raise MisfitError(f"the {what} has shape {part.shape}, and {wanted} is right for {point.names[k]}", part, k)
         flat = part.reshape(rows, own.size)
         if own.dtype.kind == "c":
             flat = np.concatenate([flat.real, flat.imag], axis=1)
         elif flat.dtype.kind == "c":
             if np.any(flat.imag != 0):
-                raise Misfit(f"the {what} is complex for the real argument {point.names[k]}", part, k)
+                raise MisfitError(f"the {what} is complex for the real argument {point.names[k]}", part, k)
             flat = flat.real
         blocks.append(flat.astype(np.float64))
     return np.concatenate(blocks, axis=1) if blocks else np.zeros((rows, 0))

@@ -5,12 +5,13 @@ Owns the way from a comparison to the evidence that the diagnosis reads. Imports
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from einsumad.testing.checks.call import Call
-from einsumad.testing.checks.claims import Misfit, native
+from einsumad.testing.checks.claims import MisfitError, native
 from einsumad.testing.checks.expectation import directions_of, expect, surroundings_of
 from einsumad.testing.checks.matrix import Label, Outcome
 from einsumad.testing.diagnosis import Evidence, likely_causes
@@ -38,14 +39,15 @@ def _first_cause(call: Call, expected: Array, error: Array, found: Array, label:
     for k in order:
         parts = [native(matrix, point, label.output_shape, k) for matrix in (found, expected, error)]
         shown = [parts[0], parts[1], np.abs(parts[2])]
-        sentence = explain(call, *shown, label, k)
+        sentence = explain(call, shown, label, k)
         if sentence:
             return sentence
     return ""
 
 
-def explain(call: Call, found: Array, expected: Array, error: Array, label: Label, part: int) -> str:
-    """The likely cause as text: its name, a colon, a sentence."""
+def explain(call: Call, shown: Sequence[Array], label: Label, part: int) -> str:
+    """The likely cause as text: its name, a colon, a sentence; `shown` is what was found, expected, and the error."""
+    found, expected, error = shown
     arrays = call.point.arrays
     point = (arrays[part], *arrays[:part], *arrays[part + 1 :])
     value = np.asarray(call.subject.output)
@@ -53,7 +55,7 @@ def explain(call: Call, found: Array, expected: Array, error: Array, label: Labe
     return f"{causes[0].name}: {causes[0].sentence}" if causes else ""
 
 
-def misfit_finding(call: Call, misfit: Misfit, label: Label) -> Finding:
+def misfit_finding(call: Call, misfit: MisfitError, label: Label) -> Finding:
     """The finding about a claim of the wrong shape."""
     cause = "wrong shape: a derivative has the axes of the value and then those of the argument"
     if misfit.found is not None and call.point.size and label.order == 1:
@@ -67,5 +69,5 @@ def misfit_finding(call: Call, misfit: Misfit, label: Label) -> Finding:
                 expected[:, direction.entry] = estimate.value / length
                 error[:, direction.entry] = estimate.error / abs(length)
         shaped = [native(matrix, call.point, label.output_shape, misfit.part) for matrix in (expected, error)]
-        cause = explain(call, misfit.found, shaped[0], np.abs(shaped[1]), label, misfit.part) or cause
+        cause = explain(call, (misfit.found, shaped[0], np.abs(shaped[1])), label, misfit.part) or cause
     return Finding(label.claim, label.order, label.mode, "the shape", "wrong", detail=str(misfit), cause=cause)

@@ -1,8 +1,8 @@
 """What the first derivative of a subject has to be along a set of directions.
 
-Owns the choice of directions and the estimates along them. Imports the oracles and the settings. Invariant: each direction
-moves every entry by about its own size or less; up to ``settings.entries`` entries of the point each has a direction of
-its own, of more a sample has, and some directions go through all of them.
+Owns the choice of directions and the estimates along them. Imports the oracles and the settings. Invariant: each
+direction moves every entry by about its own size or less; up to ``settings.entries`` entries of the point each has a
+direction of its own, of more a sample has, and some directions go through all of them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ class Direction:
 
 @dataclass(frozen=True)
 class Expectation:
-    """Estimates along directions; `typical` is the usual size of each entry of a derivative along them."""
+    """Estimates along directions.
+
+    For each entry of the value, `typical` is the usual size of the derivative along them, and `magnitude` that of the
+    terms whose rounding it inherits.
+    """
 
     surroundings: Surroundings
     settings: Settings
     directions: tuple[Direction, ...]
     estimates: tuple[Estimate, ...]
     typical: Array
+    magnitude: Array
 
     @property
     def point(self) -> Point:
@@ -48,10 +53,18 @@ class Expectation:
         return self.surroundings.subject.point
 
 
-def surroundings_of(subject: Subject, settings: Settings) -> Surroundings:
+def natural_derivative(call_value: Array, base_scales: Array, order: int) -> Array:
+    """The natural size of the derivative of that order: that of the value over the scales of the arguments."""
+    size = np.where(np.isfinite(call_value), np.abs(call_value), 0.0)
+    for _ in range(order):
+        size = np.multiply.outer(size, 1 / base_scales)
+    return size.reshape(-1)
+
+
+def surroundings_of(subject: Subject, settings: Settings, natural: Array | None = None) -> Surroundings:
     """The surroundings of the subject's point, on the manifold of the settings."""
     oracles = ORACLES if settings.against == "auto" or settings.against not in ORACLES else (str(settings.against),)
-    base = Surroundings(subject, subject.point.vector, settings.seed, oracles)
+    base = Surroundings(subject, subject.point.vector, settings.seed, oracles, natural=natural)
     if settings.manifold is None:
         return base
     kind = manifold(settings.manifold)
@@ -97,7 +110,8 @@ def along_entry(base: Surroundings, entry: int) -> Direction:
 def random_vector(base: Surroundings, rng: np.random.Generator) -> Array:
     """A direction through all entries, each moved by about its scale, with random signs."""
     size = base.at.size
-    return base.scales * rng.uniform(0.25, 1.0, size) * rng.choice([-1.0, 1.0], size)
+    vector: Array = base.scales * rng.uniform(0.25, 1.0, size) * rng.choice([-1.0, 1.0], size)
+    return vector
 
 
 def expect(base: Surroundings, settings: Settings, directions: tuple[Direction, ...]) -> Expectation:
@@ -126,7 +140,20 @@ def _gathered(
         with np.errstate(all="ignore"):
             sure = estimate.error <= 0.1 * np.abs(estimate.value)
         typical = np.maximum(typical, np.where(sure, np.abs(estimate.value), 0.0))
-    return Expectation(base, settings, directions, tuple(estimates), typical)
+    for direction, estimate in zip(directions, estimates, strict=True):
+        with np.errstate(all="ignore"):
+            vague = (estimate.error > 1e-3 * np.abs(estimate.value)) & (estimate.error > 1e-8 * typical)
+        if vague.any():
+            typical = np.maximum(typical, _secant(base, direction))
+    return Expectation(base, settings, directions, tuple(estimates), typical, base.magnitude)
+
+
+def _secant(base: Surroundings, direction: Direction) -> Array:
+    """How much each entry of the value changes over half a unit of the direction: the size of a usual derivative."""
+    line = base.line(direction.vector)
+    with np.errstate(all="ignore"):
+        change = np.fmax(np.abs(line(0.5) - base.value), np.abs(line(-0.5) - base.value))
+    return np.where(np.isfinite(change), change, 0.0)
 
 
 def claimed_along(claimed: Claimed, direction: Direction) -> Claimed:
@@ -151,6 +178,7 @@ def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Cl
         claimed,
         estimate,
         expectation.typical,
+        expectation.magnitude,
         kink=settings.kink,
         convention=usual,
         relative=settings.relative,

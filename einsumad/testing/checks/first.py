@@ -13,7 +13,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.testing.checks.call import Argnums, Call, call_of
-from einsumad.testing.checks.claims import Misfit, parts_of, reader
+from einsumad.testing.checks.claims import MisfitError, parts_of, reader
 from einsumad.testing.checks.diagnose import causes_of, misfit_finding
 from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix
 from einsumad.testing.checks.rate import check_rate
@@ -114,7 +114,7 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
     try:
         claimed = claimed_matrix(call.point, read, np.result_type(float, *call.point.arrays), call.settings.seed)
         parts = parts_of(with_kwargs(*call.arguments_at(call.point.vector)), call.point, what)
-    except Misfit as misfit:
+    except MisfitError as misfit:
         return [misfit_finding(call, misfit, label)]
     precision = [np.finfo(p.dtype).eps for p in (*parts, *call.point.arrays) if p.dtype.kind in "fc"]
     claimed = replace(claimed, unit=float(max([*precision, np.finfo(float).eps])))
@@ -122,7 +122,7 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
     if call.settings.against == TAYLOR:
         return [check_rate(call, subject, claimed, label), *contract]
     if subject.single and not call.settings.single and call.settings.against in ("auto", "differences"):
-        return [_too_coarse(call, label), *contract]
+        return [too_coarse(call, label), *contract]
     expectation = expectation_of(call, subject)
     outcome = compare_matrix(expectation, claimed, label, convention_of(call, expectation))
     return [causes_of(call, outcome, claimed.value, label), *contract]
@@ -132,7 +132,8 @@ def _bound(claim: Callable[..., Any], kwargs: Mapping[str, Any]) -> Callable[...
     return (lambda *args: claim(*args, **kwargs)) if kwargs else claim
 
 
-def _too_coarse(call: Call, label: Label) -> Finding:
+def too_coarse(call: Call, label: Label) -> Finding:
+    """The finding about a function whose differences are too coarse to be compared with unasked."""
     detail = (
         f"{call.name} computes in {call.subject.wide_output.dtype} whatever it is given, and differences of it are "
         "coarse: pass single=True to compare with them anyway, or against= a derivative in double precision"

@@ -1,7 +1,7 @@
 """A claimed derivative in full, compared along directions; the worst entry found and put into a finding.
 
-Owns the way from a claim to a finding. Imports expectations, the comparison and the diagnosis. Invariant: a finding that
-is wrong names an entry of the derivative, unless the failure shows in a random direction only.
+Owns the way from a claim to a finding. Imports expectations, the comparison and the diagnosis. Invariant: a finding
+that is wrong names an entry of the derivative, unless the failure shows in a random direction only.
 """
 
 from __future__ import annotations
@@ -21,20 +21,27 @@ from einsumad.testing.checks.expectation import (
 )
 from einsumad.testing.comparison import Claimed, Comparison, stacked
 from einsumad.testing.oracles.estimate import Estimate
+from einsumad.testing.oracles.noise import noise_of
 from einsumad.testing.point import Array, Point, subscript
-from einsumad.testing.report import Finding
+from einsumad.testing.report import Finding, Verdict
 
-_WOBBLES = 2
+_UNIT = float(np.finfo(float).eps)
+_SCALES = 3
+_DIRECTIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a finding is about: the property, its order, the mode, and the shape of the value's axes."""
+    """What a finding is about: the property, its order, the mode, and what the rows of its matrix are.
+
+    Rows are entries of an array of `output_shape`, or of the point `rows` where that is given.
+    """
 
     claim: str
     order: int
     mode: str
     output_shape: tuple[int, ...] = ()
+    rows: Point | None = None
 
 
 @dataclass(frozen=True)
@@ -47,33 +54,34 @@ class Outcome:
 
 
 def claimed_matrix(point: Point, claim: Callable[[Array], Array], dtype: np.dtype, seed: int) -> Claimed:
-    """The claim at the point, and how much it changes a few units in the last place away.
+    """The claim at the point, and how much rounding may have changed it: its noise over the units of the arguments.
 
     `claim` takes a vector of entries and gives the matrix: entries of the value by entries of the point.
     """
     at = point.vector
     value = claim(at)
-    spread = np.zeros(value.shape)
+    precision = float(np.finfo(dtype).eps) if dtype.kind in "fc" else _UNIT
     rng = np.random.default_rng([seed, 2])
-    for _ in range(_WOBBLES):
-        nearby = at * (1 + point.epsilon * rng.integers(-3, 4, at.size))
-        with np.errstate(all="ignore"):
-            spread = np.fmax(spread, np.abs(claim(nearby) - value))
-    precision = float(np.finfo(dtype).eps) if dtype.kind in "fc" else float(np.finfo(float).eps)
-    return Claimed(value, spread, max(precision, float(np.finfo(float).eps)))
+    directions = [at * rng.uniform(0.5, 1.5, at.size) * rng.choice([-1, 1], at.size) for _ in range(_DIRECTIONS)]
+    noise = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon, scales=_SCALES)
+    return Claimed(value, noise.reshape(value.shape), max(precision, _UNIT))
 
 
 def compare_matrix(
-    expectation: Expectation, claimed: Claimed, label: Label, convention: Claimed | None = None
+    expectation: Expectation,
+    claimed: Claimed,
+    label: Label,
+    convention: Claimed | None = None,
+    rows: Array | None = None,
 ) -> Outcome:
-    """Compare a claimed matrix along all directions of an expectation."""
-    point = expectation.point
+    """Compare a claimed matrix along all directions of an expectation, in some rows or all."""
     comparisons: list[Comparison] = []
     for index, direction in enumerate(expectation.directions):
         comparisons.append(judge(expectation, index, claimed_along(claimed, direction), convention))
     directions = list(expectation.directions)
     estimates = list(expectation.estimates)
-    if not any(c.wrong.any() for c, d in zip(comparisons, directions, strict=True) if d.entry is not None):
+    in_entries = any(c.wrong.any() for c, d in zip(comparisons, directions, strict=True) if d.entry is not None)
+    if not in_entries and rows is None:
         for index, comparison in enumerate(list(comparisons)):
             if comparison.wrong.any():
                 found = _localised(expectation, claimed, directions[index])
@@ -85,14 +93,14 @@ def compare_matrix(
     expected, error = _known(claimed.value.shape, directions, estimates)
     if not comparisons:
         return Outcome(_nothing(label, expectation), expected, error)
-    return Outcome(finding_of(stacked(comparisons), directions, label, point), expected, error)
+    return Outcome(finding_of(stacked(comparisons), directions, label, rows), expected, error)
 
 
 def _nothing(label: Label, expectation: Expectation) -> Finding:
     """An empty point: there is nothing to compare but the shape, which fits."""
     against = "the shape" if expectation.point.size == 0 else "no tangent of the manifold"
-    verdict = "right" if expectation.point.size == 0 else "undecided"
-    return Finding(label.claim, label.order, label.mode, against, verdict)  # type: ignore[arg-type]
+    verdict: Verdict = "right" if expectation.point.size == 0 else "undecided"
+    return Finding(label.claim, label.order, label.mode, against, verdict)
 
 
 def _known(shape: tuple[int, ...], directions: list[Direction], estimates: list[Estimate]) -> tuple[Array, Array]:
@@ -130,17 +138,22 @@ def _fails(expectation: Expectation, claimed: Claimed, direction: Direction) -> 
     return one.estimates[0], judge(one, 0, claimed_along(claimed, direction))
 
 
-def finding_of(comparison: Comparison, directions: list[Direction], label: Label, point: Point) -> Finding:
-    """The finding from a comparison with axes entry of the value, direction."""
-    entries, open_entries = comparison.wrong.size, int(comparison.undecided.sum())
-    names = sorted(set(comparison.oracle[~comparison.undecided & ~comparison.kink].tolist()))
+def finding_of(comparison: Comparison, directions: list[Direction], label: Label, rows: Array | None = None) -> Finding:
+    """The finding from a comparison with axes entry of the value, direction; `rows` are those that were looked at."""
+    seen = (
+        np.ones(comparison.wrong.shape, bool)
+        if rows is None
+        else np.broadcast_to(rows[:, None], comparison.wrong.shape)
+    )
+    entries, open_entries = int(seen.sum()), int((comparison.undecided & seen).sum())
+    names = sorted(set(comparison.oracle[~comparison.undecided & ~comparison.kink & seen].tolist()))
     against = " and ".join(names) or "differences"
     head = (label.claim, label.order, label.mode)
     if not comparison.wrong.any():
-        verdict = "right" if open_entries < entries else "undecided"
+        verdict: Verdict = "right" if open_entries < entries or not entries else "undecided"
         kinks = int((comparison.kink & comparison.undecided).sum())
         detail = f"{kinks} of {entries} entries are at kinks" if kinks else "the values are too noisy to tell"
-        return Finding(*head, against, verdict, entries, open_entries, 0, detail=detail if open_entries else "")  # type: ignore[arg-type]
+        return Finding(*head, against, verdict, entries, open_entries, 0, detail=detail if open_entries else "")
     worst = comparison.worst
     row, column = divmod(worst, len(directions))
     direction = directions[column]
@@ -162,8 +175,8 @@ def finding_of(comparison: Comparison, directions: list[Direction], label: Label
 
 def where(label: Label, row: int, direction: Direction) -> str:
     """The name of an entry of a derivative."""
+    if label.rows is not None:
+        return f"{label.rows.locate(row)}, {direction.label}"
     if not label.output_shape:
         return direction.label
     return f"output {subscript(label.output_shape, row)}, {direction.label}"
-
-

@@ -26,7 +26,9 @@ def check_rate(call: Call, subject: Subject, claimed: Claimed, label: Label) -> 
         rate = remainder_rate(base.line(vector), [base.value, claimed.value @ vector], base.noise)
         if rate.verdict == "wrong":
             detail = f"the Taylor remainder falls at the rate {rate.observed:.2f}, and {rate.expected} is right"
-            return Finding(label.claim, label.order, label.mode, "the Taylor remainder", "wrong", 1, 0, 1, detail=detail)
+            return Finding(
+                label.claim, label.order, label.mode, "the Taylor remainder", "wrong", 1, 0, 1, detail=detail
+            )
         decided += rate.verdict == "right"
     verdict = "right" if decided else "undecided"
     tried = call.settings.directions

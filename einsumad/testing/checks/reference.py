@@ -1,7 +1,7 @@
 """Expectations for a call: from oracles, from another library, or from a function that is known to be right.
 
-Owns the meaning of ``against``. Imports expectations and systems. Invariant: what a reference gives is read like a claim,
-so a reference of the wrong shape is refused and never compared.
+Owns the meaning of ``against``. Imports expectations and systems. Invariant: what a reference gives is read like a
+claim, so a reference of the wrong shape is refused and never compared.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.testing.checks.call import Call
-from einsumad.testing.checks.claims import Misfit, reader
+from einsumad.testing.checks.claims import MisfitError, reader
 from einsumad.testing.checks.expectation import (
+    Direction,
     Expectation,
     directions_of,
     expect,
     expect_matrix,
+    natural_derivative,
     surroundings_of,
 )
 from einsumad.testing.checks.matrix import claimed_matrix
@@ -29,10 +31,14 @@ from einsumad.testing.subject import Subject
 from einsumad.testing.systems import EINSUMAD, System, flat_tensor, system
 
 
-def expectation_of(call: Call, subject: Subject, order: int = 1) -> Expectation:
-    """What the first derivative of the subject has to be; the subject is the derivative of one order less of the call."""
-    base = surroundings_of(subject, call.settings)
-    directions = directions_of(base, call.settings)
+def expectation_of(call: Call, subject: Subject, order: int = 1, extra: tuple[Direction, ...] = ()) -> Expectation:
+    """What the first derivative of the subject has to be; the subject is a derivative of the call, or the function."""
+    natural = None
+    if order > 1:
+        plain = surroundings_of(call.subject, call.settings)
+        natural = natural_derivative(plain.value, plain.scales, order - 1)
+    base = surroundings_of(subject, call.settings, natural)
+    directions = (*directions_of(base, call.settings), *extra)
     against = call.settings.against
     if callable(against):
         right = _given(call, subject, against)
@@ -47,7 +53,7 @@ def _given(call: Call, subject: Subject, against: Callable[..., Any]) -> Claimed
     read = reader(against, call.arguments_at, subject.point, subject.shape, "reference")
     try:
         return claimed_matrix(subject.point, read, np.dtype(float), call.settings.seed)
-    except Misfit as misfit:
+    except MisfitError as misfit:
         raise ShapeError(f"{misfit}: the reference in against= has to give the derivative that is checked") from None
 
 

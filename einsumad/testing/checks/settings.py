@@ -1,6 +1,7 @@
 """How a check is to be made: one frozen record, made from the keyword arguments of the public functions.
 
-Owns the record and its validation. Imports the manifolds and the comparison. Invariant: a record holds only legal values.
+Owns the record and its validation. Imports the manifolds and the comparison. Invariant: a record holds only legal
+values.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Settings:
     """What the checks compare with, where, and how closely.
 
     - `against`: "auto" (the most exact oracle that may be believed), one oracle ("complex step", "whole-number
-      differences", "differences", "taylor"), a library that can run the function ("einsumad", "jax", "torch", "autograd"),
-      or a function that gives the right derivative
+      differences", "differences", "taylor"), a library that can run the function ("einsumad", "jax", "torch",
+      "autograd"), or a function that gives the right derivative
     - `kink`: at kinks "skip" entries, or ask for a value between the "one-sided" derivatives, or for that of the
       "convention" (this library's: see docs/conventions.md)
     - `manifold`: the set the arguments belong to, such as "symmetric"; derivatives are compared along its tangents only

@@ -1,6 +1,7 @@
 """A small case for a wrong derivative, as code to paste.
 
-Owns the search for one. Imports the diagnosis. Invariant: the case that is shown fails in the same property as the call.
+Owns the search for one. Imports the diagnosis. Invariant: the case that is shown fails in the same property as the
+call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from einsumad.testing.diagnosis import as_code, smaller_arguments
 from einsumad.testing.point import Array
 from einsumad.testing.report import Report
 
-_CHECKS = {"gradient": "check_user_gradient", "jacobian": "check_jacobian", "hessian": "check_hessian", "hvp": "check_hvp"}
+_CHECKS = {
+    "gradient": "check_user_gradient",
+    "jacobian": "check_jacobian",
+    "hessian": "check_hessian",
+    "hvp": "check_hvp",
+}
 _LARGEST = 4096
 
 

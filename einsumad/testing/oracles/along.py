@@ -32,7 +32,11 @@ _TOGETHER = 100_000
 
 @dataclass(frozen=True)
 class Surroundings:
-    """A subject at a point with what is measured there once: noise, nearby points, the scale of each entry."""
+    """A subject at a point with what is measured there once: noise, nearby points, the scale of each entry.
+
+    `natural` is the size of the terms that an entry of the value may be the small difference of, if it is more than the
+    entry itself: for a derivative, the size of the function over the scales of its arguments.
+    """
 
     subject: Subject
     at: Array
@@ -40,6 +44,7 @@ class Surroundings:
     oracles: tuple[str, ...] = ORACLES
     move: Callable[[Array, Array], Array] = np.add
     flat: bool = True
+    natural: Array | None = None
 
     @cached_property
     def scales(self) -> Array:
@@ -61,8 +66,15 @@ class Surroundings:
     def noise(self) -> Array:
         """The uncertainty of each entry of the value."""
         directions = [row * self.scales for row in self._random[0]]
-        unit = np.finfo(self.subject.wide_output.dtype).eps
-        return noise_of(self.subject.flat, self.at, directions, float(unit))
+        epsilon = float(np.finfo(self.subject.wide_output.dtype).eps)
+        measured = noise_of(self.subject.flat, self.at, directions, epsilon, float(np.finfo(float).eps))
+        return np.fmax(measured, epsilon * self.magnitude)
+
+    @cached_property
+    def magnitude(self) -> Array:
+        """The size of each entry of the value, or of the terms in it."""
+        size = np.abs(self.value) if self.natural is None else np.fmax(np.abs(self.value), self.natural)
+        return np.where(np.isfinite(size), size, 0.0)
 
     @cached_property
     def wobbles(self) -> tuple[Array, ...]:

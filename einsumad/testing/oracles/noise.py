@@ -19,46 +19,51 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-_STEP = 2.0**-48
-_LADDER = tuple([2.0**-k for k in range(51, 9, -6)])
+_STEP = 16
+_LONGER = 2**12
+_LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37)
 _FOURTH = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
 _SAFETY = 4.0
+_FARTHEST = 2.0**-10
 
 
-def noise_of(function: Callable[[Array], Array], at: Array, directions: Sequence[Array], epsilon: float) -> Array:
-    """The noise of each entry of the value at a point, seen along some directions; `epsilon` is the rounding unit."""
+def noise_of(
+    function: Callable[[Array], Array],
+    at: Array,
+    directions: Sequence[Array],
+    epsilon: float,
+    unit: float,
+    *,
+    scales: int = 1,
+) -> Array:
+    """The noise of each entry of the value at a point, seen along some directions.
+
+    `epsilon` is the rounding unit of the values, `unit` that of the arguments. With several `scales` longer steps are
+    tried too, which show what is rounded coarsely inside and is smooth outside, and may see a kink nearby as noise.
+    """
     middle = function(at)
     noise = 0.5 * epsilon * np.abs(middle)
     for direction in directions:
-        samples = [middle if k == 0 else function(at + k * _STEP * direction) for k in (-2, -1, 0, 1, 2)]
-        with np.errstate(all="ignore"):
-            fourth = np.abs(np.tensordot(_FOURTH, np.stack(samples), axes=1)) * (_SAFETY / _SPREAD)
-        noise = np.fmax(np.fmax(noise, fourth), _quantum(function, at, middle, direction))
+        for scale in range(scales):
+            step = min(_STEP * unit * _LONGER**scale, _FARTHEST) * direction
+            samples = [middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)]
+            with np.errstate(all="ignore"):
+                fourth = np.abs(np.tensordot(_FOURTH, np.stack(samples), axes=1)) * (_SAFETY / _SPREAD)
+            noise = np.fmax(noise, fourth)
+        noise = np.fmax(noise, _quantum(function, at, middle, direction, unit))
     return np.where(np.isfinite(noise), noise, 0.0)
 
 
-def _quantum(function: Callable[[Array], Array], at: Array, middle: Array, direction: Array) -> Array:
+def _quantum(function: Callable[[Array], Array], at: Array, middle: Array, direction: Array, unit: float) -> Array:
     """The least change of each entry over the shortest step that changes it; zero for entries that no step changes."""
-    least = np.full(middle.shape, np.inf)
-    for step in _LADDER:
+    least = np.where(middle == 0, 0.0, np.inf)
+    for factor in _LADDER:
         open_entries = np.isinf(least)
-        if not open_entries.any():
+        if factor * unit > _FARTHEST or not open_entries.any():
             break
         for side in (-1, 1):
             with np.errstate(all="ignore"):
-                change = np.abs(function(at + side * step * direction) - middle)
+                change = np.abs(function(at + side * factor * unit * direction) - middle)
             least = np.where(open_entries & (change > 0), np.fmin(least, change), least)
     return np.where(np.isfinite(least), least, 0.0)
-
-
-def _differences(values: Sequence[Array]) -> Array:
-    with np.errstate(all="ignore"):
-        return np.abs(np.tensordot(_FOURTH, np.stack(values), axes=1)) * (_SAFETY / _SPREAD)
-
-
-def _is_structure(near: Array, far: Array) -> Array:
-    """Whether doubling the step multiplied the differences by 2 (a kink), 4, 8 or 16 (smooth)."""
-    with np.errstate(all="ignore"):
-        power = np.log2(far / near)
-        return (np.round(power) >= 1) & (np.round(power) <= 4) & (np.abs(power - np.round(power)) < 0.01)

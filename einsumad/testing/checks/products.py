@@ -1,0 +1,164 @@
+"""Pushforwards and pullbacks written by hand, against the function they belong to.
+
+Owns :func:`check_jvp` and :func:`check_vjp`. Imports calls, expectations and the diagnosis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from einsumad.testing.checks.call import Argnums, Call, call_of, copied
+from einsumad.testing.checks.claims import MisfitError, reader
+from einsumad.testing.checks.diagnose import causes_of, misfit_finding
+from einsumad.testing.checks.expectation import Direction, judge, random_vector, surroundings_of
+from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
+from einsumad.testing.checks.reference import expectation_of
+from einsumad.testing.checks.shrink import with_small_case
+from einsumad.testing.comparison import Claimed, stacked
+from einsumad.testing.point import Array, real_vector
+from einsumad.testing.report import Finding, Report, Verdict
+from einsumad.testing.subject import Subject
+
+_COTANGENTS = 3
+_ONES = (
+    "ones cotangent only: the pullback is right for an all-ones cotangent, so a sum over the output is taken too early"
+)
+
+
+def check_jvp(
+    f: Callable[..., Any],
+    jvp: Callable[..., Any],
+    *args: Any,
+    argnums: Argnums = 0,
+    kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Check ``jvp(primals, tangents)``, the pushforward of f, for tangents along entries and at random.
+
+    `primals` is the tuple of all arguments, `tangents` that of tangents of the arguments at `argnums`; the result has
+    the shape of the value of f. Complex arguments and values are pairs of real ones. See :func:`check_user_gradient`.
+
+    >>> import numpy as np
+    >>> from einsumad.testing import check_jvp
+    >>> bool(check_jvp(np.sin, lambda primals, tangents: np.cos(primals[0]) * tangents[0], np.array([1.0, 2.0])))
+    True
+    """
+    if not callable(jvp):
+        raise TypeError(f"the pushforward has to be a function, got {type(jvp).__name__}")
+    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _jvp_findings(call, jvp), "jvp")
+
+
+def check_vjp(
+    f: Callable[..., Any],
+    vjp: Callable[..., Any],
+    *args: Any,
+    argnums: Argnums = 0,
+    kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Check ``vjp(primals, cotangent)``, the pullback of f, for random cotangents and for one of ones.
+
+    `primals` is the tuple of all arguments; the result is the cotangent of the argument at `argnums`, a tuple for
+    several. For complex arrays the pairing is the real part of ``conj(cotangent) * value``. See
+    :func:`check_user_gradient`.
+
+    >>> import numpy as np
+    >>> from einsumad.testing import check_vjp
+    >>> bool(check_vjp(np.sin, lambda primals, cotangent: np.cos(primals[0]) * cotangent, np.array([1.0, 2.0])))
+    True
+    """
+    if not callable(vjp):
+        raise TypeError(f"the pullback has to be a function, got {type(vjp).__name__}")
+    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _vjp_findings(call, vjp), "vjp")
+
+
+def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> Report:
+    refused = call.refusal()
+    if refused is not None:
+        return refused
+    report = call.report(findings(call))
+    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what), what)
+
+
+def _jvp_findings(call: Call, jvp: Callable[..., Any]) -> list[Finding]:
+    subject = call.subject
+    label = Label("jvp", 1, "as given", subject.shape)
+    base = surroundings_of(subject, call.settings)
+    rng = np.random.default_rng([call.settings.seed, 6])
+    expectation = expectation_of(call, subject, extra=(Direction(random_vector(base, rng), None, "a random tangent"),))
+    comparisons = []
+    for index, direction in enumerate(expectation.directions):
+        try:
+            comparisons.append(judge(expectation, index, _pushed(call, jvp, direction)))
+        except MisfitError as misfit:
+            return [misfit_finding(call, misfit, label)]
+    if not comparisons:
+        return [Finding("jvp", 1, "as given", "the shape", "right")]
+    return [finding_of(stacked(comparisons), list(expectation.directions), label)]
+
+
+def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claimed:
+    point, subject = call.point, call.subject
+
+    def read(vector: Array) -> Array:
+        tangents = tuple(point.in_containers(point.split(direction.vector, wide=False)))
+        with np.errstate(all="ignore"):
+            answer = np.asarray(jvp(call.arguments_at(vector), copied(tangents), **call.kwargs))
+        if answer.shape != subject.shape:
+            raise MisfitError(f"the pushforward has shape {answer.shape}, and {subject.shape} is right", answer)
+        return real_vector(answer, subject.output.dtype.kind == "c")[:, None]
+
+    claimed = claimed_matrix(point, read, np.dtype(float), call.settings.seed)
+    return Claimed(claimed.value[:, 0], claimed.spread[:, 0], max(point.epsilon, claimed.unit))
+
+
+def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
+    rng = np.random.default_rng([call.settings.seed, 7])
+    shape, is_complex = call.subject.shape, call.subject.output.dtype.kind == "c"
+    cotangents = [_random_cotangent(rng, shape, is_complex) for _ in range(_COTANGENTS)]
+    found = [_one_vjp(call, vjp, cotangent) for cotangent in cotangents]
+    wrong = [finding for finding in found if finding.verdict == "wrong"]
+    if not wrong:
+        return [_together(found)]
+    with_ones = _one_vjp(call, vjp, np.ones(shape, cotangents[0].dtype))
+    only_ones = with_ones.verdict == "right" and call.subject.output.size > 1
+    return [replace(wrong[0], cause=_ONES) if only_ones else wrong[0]]
+
+
+def _random_cotangent(rng: np.random.Generator, shape: tuple[int, ...], is_complex: bool) -> Array:
+    real = rng.uniform(0.25, 1, shape) * rng.choice([-1.0, 1.0], shape)
+    return np.asarray(real + 1j * rng.uniform(-1, 1, shape) if is_complex else real)
+
+
+def _together(findings: list[Finding]) -> Finding:
+    verdict: Verdict = "right" if any(f.verdict == "right" for f in findings) else "undecided"
+    entries, undecided = sum(f.entries for f in findings), sum(f.undecided for f in findings)
+    return replace(findings[0], verdict=verdict, entries=entries, undecided=undecided)
+
+
+def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Finding:
+    """The pullback of one cotangent: the gradient of the function paired with it."""
+    label = Label("vjp", 1, "as given")
+    own = call.subject.output.dtype
+    given = cotangent.astype(own if own.kind in "fc" else np.float64)
+    weights = real_vector(given, given.dtype.kind == "c")
+
+    def paired(*chosen: Any) -> Any:
+        value = np.asarray(call.subject.function(*chosen))
+        if value.dtype.kind == "c" and given.dtype.kind != "c":
+            return np.sum(value * given)
+        return np.dot(weights, real_vector(value, given.dtype.kind == "c"))
+
+    subject = Subject(paired, call.point, call.name)
+    read = reader(lambda *args: vjp(args, given.copy(), **call.kwargs), call.arguments_at, call.point, (), "pullback")
+    try:
+        claimed = claimed_matrix(call.point, read, np.dtype(float), call.settings.seed)
+    except MisfitError as misfit:
+        return misfit_finding(call, misfit, label)
+    claimed = replace(claimed, unit=max(call.point.epsilon, claimed.unit))
+    outcome = compare_matrix(expectation_of(call, subject), claimed, label)
+    return causes_of(call, outcome, claimed.value, label)

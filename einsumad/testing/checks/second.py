@@ -1,0 +1,133 @@
+"""Expectations for second derivatives, from a gradient or from the function alone.
+
+Owns the polarisation of second derivatives. Imports expectations and the oracles. Invariant: with a gradient there is
+one difference, of the gradient; without one, ``u' H v = (D²f[u+v, u+v] - D²f[u-v, u-v]) / 4``, both terms second
+differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from einsumad.testing.checks.call import Call
+from einsumad.testing.checks.claims import parts_of
+from einsumad.testing.checks.expectation import (
+    Direction,
+    Expectation,
+    directions_of,
+    expect,
+    natural_derivative,
+    random_vector,
+    surroundings_of,
+)
+from einsumad.testing.oracles.along import Surroundings
+from einsumad.testing.oracles.estimate import Estimate
+from einsumad.testing.point import Array
+from einsumad.testing.subject import Subject
+
+_ROWS = 8
+_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Second:
+    """Estimates of ``H v`` along directions v, and which rows of it they have."""
+
+    expectation: Expectation
+    rows: Array
+
+
+def gradient_subject(call: Call, gradient: Callable[..., Any]) -> Subject:
+    """The gradient as a function of the differentiated arguments: one vector."""
+
+    def flat(*args: Any, **kwargs: Any) -> Array:
+        return call.point.join(parts_of(gradient(*args, **kwargs), call.point, "gradient"))
+
+    return call.subject_of(flat, f"the gradient of {call.name}")
+
+
+def second_of(call: Call, gradient: Callable[..., Any] | None) -> Second:
+    """What ``H v`` has to be along the entries of the point, or a sample of them, and some random directions."""
+    if gradient is not None:
+        subject = gradient_subject(call, gradient)
+        plain = surroundings_of(call.subject, call.settings)
+        natural = natural_derivative(plain.value, plain.scales, 1)
+        base = surroundings_of(subject, call.settings, natural)
+        directions = directions_of(base, call.settings)
+        return Second(expect(base, call.settings, directions), np.ones(subject.flat_size, bool))
+    base = surroundings_of(call.subject, call.settings)
+    size = base.at.size
+    few = replace(call.settings, entries=int(np.sqrt(call.settings.entries)))
+    directions = directions_of(base, few)
+    if size > few.entries:
+        directions = directions[:_COLUMNS] + directions[-call.settings.directions :]
+    rng = np.random.default_rng([call.settings.seed, 4])
+    rows = np.arange(size) if size <= few.entries else np.sort(rng.choice(size, _ROWS, replace=False))
+    return _by_polarisation(base, call, directions, rows)
+
+
+def _by_polarisation(base: Surroundings, call: Call, directions: tuple[Direction, ...], rows: Array) -> Second:
+    size = base.at.size
+    pairs = [(row, direction) for direction in directions for row in rows]
+    units = {int(row): _unit(base, int(row)) for row in rows}
+    vectors = [units[int(row)] + sign * d.vector for row, d in pairs for sign in (1, -1)]
+    found = base.along(vectors, order=2)
+    estimates = []
+    for k, _ in enumerate(directions):
+        columns = [_polar(found[2 * (k * len(rows) + r)], found[2 * (k * len(rows) + r) + 1]) for r in range(len(rows))]
+        estimates.append(_vector(columns, rows, size, base.scales))
+    seen = np.zeros(size, bool)
+    seen[rows] = True
+    sizes = [
+        np.where(np.isfinite(e.error) & (e.error <= 0.1 * np.abs(e.value)), np.abs(e.value), 0.0) for e in estimates
+    ]
+    typical = np.max([np.zeros(size), *sizes], axis=0)
+    natural = base.size / base.scales
+    usual = np.maximum(typical, 1e-3 * natural)
+    return Second(Expectation(base, call.settings, directions, tuple(estimates), usual, natural), seen)
+
+
+def _unit(base: Surroundings, row: int) -> Array:
+    vector = np.zeros(base.at.size)
+    vector[row] = base.scales[row]
+    return vector
+
+
+def _polar(plus: Estimate, minus: Estimate) -> Estimate:
+    """A quarter of the difference of two second derivatives of one number."""
+    return Estimate(
+        (plus.value - minus.value) / 4,
+        (plus.error + minus.error) / 4,
+        (plus.left - minus.left) / 4,
+        (plus.right - minus.right) / 4,
+        (plus.side_error + minus.side_error) / 4,
+        plus.kink | minus.kink,
+        plus.oracles,
+        plus.which,
+    )
+
+
+def _vector(entries: list[Estimate], rows: Array, size: int, scales: Array) -> Estimate:
+    """The estimates of some rows as one of the whole vector; nothing is known of the others."""
+    oracles = max([entry.oracles for entry in entries], key=len, default=("differences",))
+    values = {name: np.full(size, np.nan) for name in ("value", "left", "right")}
+    errors = {name: np.full(size, np.inf) for name in ("error", "side_error")}
+    kink, which = np.zeros(size, bool), np.zeros(size, int)
+    for row, entry in zip(rows, entries, strict=True):
+        for name, array in (*values.items(), *errors.items()):
+            array[row] = getattr(entry, name)[0] / scales[row]
+        kink[row] = entry.kink[0]
+        which[row] = oracles.index(entry.name(0)) if entry.name(0) in oracles else 0
+    return Estimate(
+        values["value"], errors["error"], values["left"], values["right"], errors["side_error"], kink, oracles, which
+    )
+
+
+def random_directions(base: Surroundings, count: int, seed: int) -> tuple[Direction, ...]:
+    """Some directions through all entries."""
+    rng = np.random.default_rng([seed, 5])
+    return tuple([Direction(random_vector(base, rng), None, "a random direction") for _ in range(count)])
