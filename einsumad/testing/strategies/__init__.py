@@ -19,8 +19,6 @@ except ImportError as error:
     ) from error
 
 from einsumad.testing.strategies.arrays import floats, shapes
-from einsumad.testing.strategies.directions import cotangents, directions, tangents
-from einsumad.testing.strategies.einsum_spec import FEATURES, EinsumSpec, einsum_spec
 from einsumad.testing.strategies.einsums import EinsumCase, einsum_cases, einsum_specs
 from einsumad.testing.strategies.kinks import at_kinks, away_from_kinks, near_kinks, ties
 from einsumad.testing.strategies.matrices import (
@@ -34,8 +32,10 @@ from einsumad.testing.strategies.matrices import (
 )
 from einsumad.testing.strategies.operations import FAMILIES
 from einsumad.testing.strategies.program import Program, Statement
-from einsumad.testing.strategies.programs import programs
+from einsumad.testing.strategies.spec import FEATURES, EinsumSpec, einsum_spec
 from einsumad.testing.strategies.spectra import conditioned, degenerate_spectrum, orthogonal, with_spectrum
+from einsumad.testing.strategies.straight_line import programs
+from einsumad.testing.strategies.tangent import cotangents, directions, tangents
 
 __all__ = [
     "FAMILIES",

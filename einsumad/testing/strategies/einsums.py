@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from einsumad.testing.strategies.arrays import array_of
 from einsumad.testing.strategies.drawing import PRESENT, Shape, ShownAsText, coded, codes, present, rare, rescaled
-from einsumad.testing.strategies.einsum_spec import FEATURES, LETTERS, EinsumSpec, einsum_spec
 from einsumad.testing.strategies.namespaces import float_dtype, to_namespace
+from einsumad.testing.strategies.spec import FEATURES, LETTERS, EinsumSpec, einsum_spec
 from einsumad.testing.strategies.tables import table
 
 _MOST_INDICES = 5

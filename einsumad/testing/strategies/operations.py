@@ -2,7 +2,8 @@
 
 Owns one row an operation: its text, where it fits, the shape and a bound of what it makes. Imports NumPy only.
 Invariant: for operands within their bounds the result is finite and within its own, so a program stays well scaled
-wherever its arguments do; operations outside the family "kinked" are analytic, so complex steps pass through them.
+wherever its arguments do; operations outside the family "kinked" are analytic, so complex steps pass through them, and
+those inside are continuous.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from math import ceil, cosh, e, log, log2, pi, prod, sinh, sqrt
 from typing import TypeAlias
 
-from einsumad.testing.strategies.drawing import Shape
+import numpy as np
+
+from einsumad.testing.strategies.drawing import Array, Shape
 
 Value: TypeAlias = tuple[Shape, float]
 Infer: TypeAlias = Callable[..., "Value | None"]
@@ -20,12 +23,16 @@ Infer: TypeAlias = Callable[..., "Value | None"]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A template over ``arity`` operands, and the shape and bound of its value: None where it does not fit."""
+    """A template over ``arity`` operands, and the shape and bound of its value: None where it does not fit.
+
+    ``distance`` vanishes where the operands are at a kink.
+    """
 
     template: str
     arity: int
     infer: Infer
     matrix: bool = False
+    distance: Callable[..., Array] | None = None
 
     def text(self, shapes: Sequence[Shape], dtype: str) -> str:
         """The template, for a matrix operation with the identity and the factor that make the matrix well conditioned.
@@ -59,12 +66,16 @@ def _entrywise(template: str, bound: Callable[[float], float]) -> Operation:
     return Operation(template, 1, lambda x: (x[0], bound(x[1])))
 
 
-def _pairwise(template: str, bound: Callable[[float, float], float]) -> Operation:
+def _broadcasting(bound: Callable[[float, float], float]) -> Infer:
     def infer(x: Value, y: Value) -> Value | None:
         shape = broadcast(x[0], y[0])
         return None if shape is None else (shape, bound(x[1], y[1]))
 
-    return Operation(template, 2, infer)
+    return infer
+
+
+def _pairwise(template: str, bound: Callable[[float, float], float]) -> Operation:
+    return Operation(template, 2, _broadcasting(bound))
 
 
 def _outer(x: Value, y: Value) -> Value | None:
@@ -108,21 +119,6 @@ ARITHMETIC = (
     Operation("{0}.T", 1, _transposed),
 )
 
-KINKED = (
-    _entrywise("np.abs({0})", lambda x: x),
-    _pairwise("np.maximum({0}, {1})", max),
-    _pairwise("np.minimum({0}, {1})", max),
-    _entrywise("np.maximum({0}, 0.5)", lambda x: max(x, 0.5)),
-    _entrywise("np.clip({0}, -1, 1)", lambda _: 1),
-    _entrywise("np.where({0} > 0.25, {0}, 0.5 * {0})", lambda x: x),
-    _pairwise("np.where({0} > {1}, {0} * {0}, {1})", lambda x, y: max(x * x, y)),
-    *[
-        Operation(f"np.{name}({{0}}, axis={axis})", 1, lambda x, axis=axis: _without(x, axis, x[1]))
-        for name, axis in (("max", -1), ("min", 0))
-    ],
-)
-
-
 # --- reductions -------------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +144,7 @@ def _along(template: str, axis: int, bound: Callable[[float, int], float], keep:
 
 REDUCTIONS = (
     Operation("np.sum({0})", 1, lambda x: ((), x[1] * prod(x[0]))),
+    Operation("np.mean({0})", 1, lambda x: ((), x[1])),
     _along("np.sum({0}, axis=0)", 0, lambda x, size: x * size),
     _along("np.sum({0}, axis=-1)", -1, lambda x, size: x * size),
     _along("np.sum({0}, axis=-1, keepdims=True)", -1, lambda x, size: x * size, keep=True),
@@ -156,6 +153,42 @@ REDUCTIONS = (
     _along("np.prod(np.cos({0}), axis=-1)", -1, lambda *_: 1),
     _along("np.log(np.sum(np.exp({0}), axis=-1))", -1, lambda x, size: x + log(size)),
 )
+
+
+# --- kinks ------------------------------------------------------------------------------------------------------------
+
+# All of these are continuous: what differs between the two sides of a kink is the derivative.
+
+
+def _kinked(template: str, bound: Callable[[float], float], distance: Callable[[Array], Array]) -> Operation:
+    return Operation(template, 1, lambda x: (x[0], bound(x[1])), distance=distance)
+
+
+def _kinked_pair(template: str, bound: Callable[[float, float], float]) -> Operation:
+    return Operation(template, 2, _broadcasting(bound), distance=np.subtract)
+
+
+def _largest(name: str, axis: int) -> Operation:
+    def distance(x: Array) -> Array:
+        lanes = np.sort(-x if name == "max" else x, axis=axis)
+        first, second = np.take(lanes, [0], axis), np.take(lanes, [1] if lanes.shape[axis] > 1 else [], axis)
+        return second - first if second.size else np.full(1, np.inf)
+
+    return Operation(f"np.{name}({{0}}, axis={axis})", 1, lambda x: _without(x, axis, x[1]), distance=distance)
+
+
+KINKED = (
+    _kinked("np.abs({0})", lambda x: x, lambda x: x),
+    _kinked_pair("np.maximum({0}, {1})", max),
+    _kinked_pair("np.minimum({0}, {1})", max),
+    _kinked("np.maximum({0}, 0.5)", lambda x: max(x, 0.5), lambda x: x - 0.5),
+    _kinked("np.clip({0}, -1, 1)", lambda _: 1, lambda x: np.abs(x) - 1),
+    _kinked("np.where({0} > 0, {0}, 0.5 * {0})", lambda x: x, lambda x: x),
+    _kinked_pair("np.where({0} > {1}, 2 * {0} - {1}, {1})", lambda x, y: 2 * x + y),
+    _largest("max", -1),
+    _largest("min", 0),
+)
+KINKS = {operation.template: operation.distance for operation in KINKED}
 
 
 # --- products ---------------------------------------------------------------------------------------------------------

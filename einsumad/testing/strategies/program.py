@@ -1,19 +1,22 @@
 """A straight-line program of array functions.
 
-Owns the records of a drawn program and its text. Imports NumPy and the interpreter. Invariant: what a program computes
-and what its text says come from the same templates; text is for readers and is never executed here.
+Owns the records of a drawn program and its text. Imports NumPy, the interpreter and the operations. Invariant: what a
+program computes and what its text says come from the same templates; text is for readers and is never executed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from einsumad.testing.strategies.drawing import ShownAsText
 from einsumad.testing.strategies.interpreter import computation
+from einsumad.testing.strategies.operations import KINKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,31 @@ class Program(ShownAsText):
         if len(arrays) != len(self.arguments):
             raise TypeError(f"the program takes {', '.join(self.arguments)}: {len(arrays)} arrays were given")
         values = dict(zip(self.arguments, arrays, strict=True))
+        deque(self._steps(values, xp), maxlen=0)
+        return values[self.result]
+
+    def distance_to_kinks(self, *arrays: Any) -> float:
+        """How far the operands of the kinked statements are from their kinks: the least difference, infinite if none.
+
+        >>> size = Statement("t0", "np.abs({0})", ("x",), "kinked")
+        >>> Program(("x",), (size,), "t0", (np.array([1.0, -0.25]),)).distance_to_kinks(np.array([1.0, -0.25]))
+        0.25
+        """
+        least = inf
+        if not any(statement.template in KINKS for statement in self.statements):
+            return least
+        for statement, operands in self._steps(dict(zip(self.arguments, map(np.asarray, arrays), strict=True)), np):
+            distance = KINKS.get(statement.template)
+            if distance is not None and len(set(statement.operands)) == len(operands):
+                least = min(least, float(np.min(np.abs(distance(*operands)), initial=inf)))
+        return least
+
+    def _steps(self, values: dict[str, Any], xp: Any) -> Iterator[tuple[Statement, list[Any]]]:
+        """Compute statement by statement into the values, and yield each statement with its operands."""
         for statement in self.statements:
             operands = [values[name] for name in statement.operands]
             values[statement.target] = computation(statement.template, len(operands))(xp, operands)
-        return values[self.result]
+            yield statement, operands
 
     def __call__(self, *arrays: Any) -> Any:
         """Compute the program by NumPy, or by what the arrays dispatch to."""

@@ -61,7 +61,8 @@ def table(
     where = f"between {first:g} and {last:g}"
     numbers = _whole(first, last) if integers else _dyadic(first, last)
     values = _cast(numbers, dtype)
-    values = values[(values >= first) & (values <= last) & ~_subnormal(values)]
+    wide = values.astype(np.float64)
+    values = values[(wide >= first) & (wide <= last) & ~_subnormal(values)]
     if not values.size:
         kind = "whole number" if integers else f"short {dtype.name}"
         raise ValueError(f"there is no {kind} {where}: widen the bounds")

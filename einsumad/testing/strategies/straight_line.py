@@ -1,7 +1,7 @@
 """Random programs of array functions with shared intermediate results.
 
 Owns the drawing of programs. Imports NumPy, Hypothesis and the operations. Invariant: a program uses only operations of
-the families asked for (plus one ``np.sum`` where a scalar is asked for), every statement is needed for the result (not
+the families asked for (plus one sum or mean where a scalar is asked for), every statement is needed for the result (not
 every argument is), the values stay below a bound for all arguments between -2 and 2, and programs shrink to one
 statement.
 """
@@ -9,15 +9,16 @@ statement.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from einsumad.testing.strategies.arrays import array_of
-from einsumad.testing.strategies.drawing import Shape, coded, coded_shape, codes, present
+from einsumad.testing.strategies.drawing import Array, Shape, coded, coded_shape, codes, present
 from einsumad.testing.strategies.namespaces import float_dtype, to_namespace
 from einsumad.testing.strategies.operations import FAMILIES, SMOOTH, Operation
 from einsumad.testing.strategies.program import Program, Statement
@@ -25,8 +26,10 @@ from einsumad.testing.strategies.tables import table
 
 _NAMES = ("x", "y", "z", "u", "v", "w")
 _REACH = 2.0
-_MOST = 32.0
+_MOST = 64.0
 _MOST_ENTRIES = 27
+_TRIES = 6
+_TO_SCALAR = FAMILIES["reductions"][:2]  # the sum, or the mean where the sum might be large
 _JOINING = FAMILIES["arithmetic"][1::-1]  # the product, the sum
 
 
@@ -45,6 +48,7 @@ def programs(
     max_dims: int = 2,
     max_side: int = 3,
     scalar: bool = False,
+    margin: float = 0.0,
     dtype: Any = np.float64,
     xp: Any | None = None,
 ) -> st.SearchStrategy[Program]:
@@ -53,9 +57,11 @@ def programs(
     ``families`` names what the programs are made of: "smooth" functions, "arithmetic" with broadcasting, "products"
     (matmul and einsum), "reductions", "kinked" functions (abs, maximum, where, max, ...) and "linear_algebra" (inverse,
     determinant, solution of well conditioned systems). Arguments have up to ``max_dims`` axes and entries between -2
-    and 2; there every intermediate result is finite, at most 32 in magnitude, and inside the domain of its function.
-    ``scalar`` makes the result a scalar. ``dtype`` is float64 or float32, ``xp`` the namespace of ``program.point``.
-    ``program.run(arrays, xp)`` computes by any namespace. Shrinks to one statement on one small argument.
+    and 2; there every intermediate result is finite, at most 64 in magnitude, and inside the domain of its function.
+    ``scalar`` makes the result a scalar. Kinked functions are continuous; with a ``margin`` above 0 their operands are
+    at least so far from the kinks at ``program.point``, for comparisons with differences. ``dtype`` is float64 or
+    float32, ``xp`` the namespace of ``program.point``. ``program.run(arrays, xp)`` computes by any namespace. Shrinks
+    to one statement on one small argument.
 
     >>> from hypothesis import find
     >>> find(programs(), lambda program: "abs" in program.source)
@@ -76,7 +82,8 @@ def programs(
         raise TypeError("programs are float64 or float32: NumPy has no linear algebra for float16")
     chosen = tuple([operations for name, operations in FAMILIES.items() if name in families])
     names = tuple([name for name in FAMILIES if name in families])
-    return _programs(_Settings(names, chosen, max_arguments, max_statements, max_dims, max_side, scalar, found), xp)
+    limits = (max_arguments, max_statements, max_dims, max_side)
+    return _programs(_Settings(names, chosen, *limits, scalar=scalar, margin=margin, dtype=found), xp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +95,14 @@ class _Settings:
     max_dims: int
     max_side: int
     scalar: bool
+    margin: float
     dtype: np.dtype[Any]
 
 
 @st.composite
 def _programs(draw: st.DrawFn, settings: _Settings, xp: Any | None) -> Program:
-    joined, *head = codes(draw, 1 + settings.max_arguments * (1 + settings.max_dims))
-    arguments = _arguments(head, settings)
+    joined, main, *head = codes(draw, 2 + settings.max_arguments * (1 + settings.max_dims))
+    arguments = _arguments(head, main, settings)
     draft = _Draft(settings, [*arguments], [], set())
     lines = [codes(draw, 5) for _ in range(settings.max_statements)]
     for _, *line in [line for line in lines if present(line[0])] or lines[:1]:
@@ -102,16 +110,27 @@ def _programs(draw: st.DrawFn, settings: _Settings, xp: Any | None) -> Program:
     if "arithmetic" in settings.names and present(joined):
         draft.join()
     if settings.scalar and draft.pool[-1].shape:
-        draft.add("reductions", FAMILIES["reductions"][0], (draft.pool[-1],))
+        any(draft.add("reductions", operation, (draft.pool[-1],)) for operation in _TO_SCALAR)
     kept, result = _needed(draft.statements, draft.pool[-1].name)
+    program = Program(tuple([argument.name for argument in arguments]), kept, result, ())
+    point = _point(draw, program, settings, [argument.shape for argument in arguments])
+    return replace(program, point=tuple([to_namespace(array, xp) for array in point]))
+
+
+def _point(draw: st.DrawFn, program: Program, settings: _Settings, shapes: Sequence[Shape]) -> list[Array]:
+    """Argument values away from the kinks, by a few tries if it takes them."""
     entries = table(settings.dtype, -_REACH, _REACH)
-    point = [to_namespace(array_of(draw, entries, argument.shape), xp) for argument in arguments]
-    return Program(tuple([argument.name for argument in arguments]), kept, result, tuple(point))
+    for _ in range(_TRIES):
+        point = [array_of(draw, entries, shape) for shape in shapes]
+        if not settings.margin or program.distance_to_kinks(*point) >= settings.margin:
+            return point
+    return reject()
 
 
-def _arguments(chosen: Sequence[int], settings: _Settings) -> list[_Operand]:
-    """The arguments: their axes have few sizes, so that many fit together."""
-    sides = (*[*range(min(2, settings.max_side), settings.max_side + 1)] * 2, 1)
+def _arguments(chosen: Sequence[int], main: int, settings: _Settings) -> list[_Operand]:
+    """The arguments: most of their axes have one size, so that many fit together."""
+    sizes = range(min(2, settings.max_side), settings.max_side + 1)
+    sides = (*[coded(main, sizes)] * 4, *sizes, 1)
     width = 1 + settings.max_dims
     parts = [chosen[start : start + width] for start in range(0, len(chosen), width)]
     pool = []
@@ -136,7 +155,8 @@ class _Draft:
         operations = self.settings.families[place]
         begin = coded(start, range(len(operations)))
         unused = [operand for operand in reversed(self.pool) if operand.name not in self.used]
-        latest = [self.pool[-1], *unused, *reversed(self.pool)]
+        made = self.pool[len(self.pool) - len(self.statements) :]
+        latest = [self.pool[-1], *unused, *reversed(self.pool), *made, *made]
         for operation in (*operations[begin:], *operations[:begin]):
             for operands in _choices(operation, latest, first, second):
                 if self.add(self.settings.names[place], operation, operands):
@@ -160,11 +180,11 @@ class _Draft:
 
     def join(self) -> None:
         """Multiply or add what no statement uses so far to the result, so that less of the program is dropped."""
-        for operand in self.pool[:-1]:
-            if operand.name not in self.used:
-                for operation in _JOINING:
-                    if self.add("arithmetic", operation, (operand, self.pool[-1])):
-                        break
+        unused = [operand for operand in self.pool[:-1] if operand.name not in self.used]
+        for position, operand in enumerate(unused):
+            for operation in _JOINING[:: (-1) ** position]:
+                if self.add("arithmetic", operation, (operand, self.pool[-1])):
+                    break
 
 
 def _choices(operation: Operation, latest: Sequence[_Operand], first: int, second: int) -> list[tuple[_Operand, ...]]:
