@@ -1,7 +1,7 @@
-"""Cases with complex numbers: inside functions of real arguments, in outputs, and in tangents.
+"""Cases with complex numbers: inside functions of real arguments, in values, arguments and tangents.
 
-Imports records and samplers. Invariant: only derivatives whose value does not depend on a convention for complex
-gradients: those by real arguments, and tangents.
+Imports records and samplers. Invariant: the gradient by a complex argument is df/dRe + i df/dIm, and cotangents are
+paired by the real part of conj(cotangent) * value.
 """
 
 from __future__ import annotations
@@ -84,24 +84,32 @@ def transform(x, C):
     return C @ x
 
 
-def transform_jacobian(_x, C):
-    return C.copy()
+def transform_pushforward(primals, tangents):
+    return primals[1] @ tangents[0]
 
 
-def transform_conjugated(_x, C):
-    return C.conj()
+def transform_conjugated(primals, tangents):
+    return primals[1].conj() @ tangents[0]
+
+
+def transform_pullback(primals, g):
+    return primals[1].conj().T @ g
+
+
+def transform_not_conjugated(primals, g):
+    return primals[1].T @ g
 
 
 def phase_factor(x, c):
     return np.exp(1j * x) * c
 
 
-def phase_factor_jacobian(x, c):
-    return np.diag(1j * np.exp(1j * x) * c)
+def phase_factor_pushforward(primals, tangents):
+    return 1j * np.exp(1j * primals[0]) * primals[1] * tangents[0]
 
 
-def phase_factor_unit_forgotten(x, c):
-    return np.diag(np.exp(1j * x) * c)
+def phase_factor_unit_forgotten(primals, tangents):
+    return np.exp(1j * primals[0]) * primals[1] * tangents[0]
 
 
 def square_pushforward(primals, tangents):
@@ -138,6 +146,18 @@ def energy_not_conjugated(primals, tangents):
     return np.asarray(2 * (tangents[0] @ H @ z).real)
 
 
+def energy_gradient(z, H):
+    return 2 * H @ z
+
+
+def energy_gradient_conjugated(z, H):
+    return 2 * (H @ z).conj()
+
+
+def energy_by_the_conjugate(z, H):
+    return H @ z
+
+
 def exponential_chain(A, B):
     return np.sum(np.exp(A @ B))
 
@@ -155,11 +175,13 @@ def exponential_chain_first_only(primals, tangents):
 INTENSITY = Target("gradient", intensity, real_and_complex)
 DETECTOR = Target("gradient", detector, real_and_matrix)
 DETECTOR_HESSIAN = Target("hessian", detector, real_and_matrix)
-TRANSFORM = Target("jacobian", transform, real_and_matrix)
-PHASE = Target("jacobian", phase_factor, real_and_complex)
+TRANSFORM = Target("jvp", transform, real_and_matrix)
+TRANSFORM_BACK = Target("vjp", transform, complex_vector_and_matrix)
+PHASE = Target("jvp", phase_factor, real_and_complex)
 SQUARE = Target("jvp", np.square, complex_vector)
 POWER = Target("jvp", power, complex_vector)
 ENERGY = Target("jvp", energy, complex_vector_and_matrix)
+ENERGY_GRADIENT = Target("gradient", energy, complex_vector_and_matrix)
 CHAIN = Target("jvp", exponential_chain, two_complex_matrices, (0, 1), source="FluxML/Zygote.jl#151")
 
 WRONG = (
@@ -167,10 +189,13 @@ WRONG = (
     DETECTOR.wrong("detector, not conjugated", detector_not_conjugated, "missing conjugate"),
     DETECTOR_HESSIAN.wrong("detector Hessian, as if holomorphic", detector_hessian_holomorphic, "missing conjugate"),
     TRANSFORM.wrong("complex matrix, conjugated", transform_conjugated, "missing conjugate"),
+    TRANSFORM_BACK.wrong("complex matrix, reverse, not conjugated", transform_not_conjugated, "missing conjugate"),
     PHASE.wrong("phase factor, imaginary unit forgotten", phase_factor_unit_forgotten, "missing inner derivative"),
     SQUARE.wrong("complex square, conjugated", square_conjugated, "missing conjugate"),
     POWER.wrong("squared modulus, not conjugated", power_not_conjugated, "missing conjugate"),
     ENERGY.wrong("Hermitian form, not conjugated", energy_not_conjugated, "missing conjugate"),
+    ENERGY_GRADIENT.wrong("Hermitian form, gradient conjugated", energy_gradient_conjugated, "missing conjugate"),
+    ENERGY_GRADIENT.wrong("Hermitian form, by the conjugate only", energy_by_the_conjugate, "factor 1/2"),
     CHAIN.wrong("complex chain, first operand only", exponential_chain_first_only, "missing operand slot"),
 )
 
@@ -178,10 +203,12 @@ RIGHT = (
     INTENSITY.right("intensity", intensity_gradient, "complex inside"),
     DETECTOR.right("detector", detector_gradient, "complex inside"),
     DETECTOR_HESSIAN.right("detector Hessian", detector_hessian, "complex inside"),
-    TRANSFORM.right("complex matrix", transform_jacobian, "complex output"),
-    PHASE.right("phase factor", phase_factor_jacobian, "complex output"),
+    TRANSFORM.right("complex matrix", transform_pushforward, "complex output"),
+    TRANSFORM_BACK.right("complex matrix, reverse", transform_pullback, "complex"),
+    PHASE.right("phase factor", phase_factor_pushforward, "complex output"),
     SQUARE.right("complex square", square_pushforward, "complex"),
     POWER.right("squared modulus", power_pushforward, "complex"),
     ENERGY.right("Hermitian form", energy_pushforward, "complex"),
+    ENERGY_GRADIENT.right("gradient of a Hermitian form", energy_gradient, "complex"),
     CHAIN.right("complex chain", exponential_chain_pushforward, "complex"),
 )

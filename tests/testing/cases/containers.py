@@ -44,7 +44,8 @@ def empty_inner_axis(rng):
 
 
 def ones_everywhere(rng):
-    return rng.standard_normal((1, int(rng.integers(2, 5)), 1)), rng.standard_normal((1, 1, 1))
+    n, k = int(rng.integers(2, 5)), int(rng.integers(2, 5))
+    return rng.standard_normal((1, n, 1)), rng.standard_normal((1, 1, k))
 
 
 def length_one(rng):
@@ -127,15 +128,17 @@ def one_slope_of_two(x, _c):
 
 
 def outer_sum(a, b):
-    return np.sum(a + b[:, None])
+    return np.sum(np.sin(a + b[:, None]))
 
 
 def outer_sum_gradient(a, b):
-    return np.ones_like(a), np.full_like(b, a.shape[1])
+    G = np.cos(a + b[:, None])
+    return G, np.sum(G, axis=1)
 
 
-def outer_sum_of_ones(a, b):
-    return np.ones_like(a), np.ones_like(b)
+def outer_sum_first_column(a, b):
+    G = np.cos(a + b[:, None])
+    return G, G[:, 0]
 
 
 def product_pullback(primals, g):
@@ -153,12 +156,12 @@ def broadcast_product(a, b):
 
 def broadcast_product_pullback(primals, g):
     a, b = primals
-    return g * np.cos(a) * b, np.sum(g * np.sin(a), keepdims=True)
+    return np.sum(g * np.cos(a) * b, axis=2, keepdims=True), np.sum(g * np.sin(a), axis=1, keepdims=True)
 
 
 def broadcast_product_not_summed(primals, g):
     a, b = primals
-    return g * np.cos(a) * b, (g * np.sin(a))[:, :1]
+    return np.sum(g * np.cos(a) * b, axis=2, keepdims=True), (g * np.sin(a))[:, :1]
 
 
 def differences_pullback(primals, g):
@@ -309,13 +312,13 @@ MANY_GROUPS = Target("vjp", group_sums, many_groups)
 LARGE_SYSTEM = Target("vjp", matrix_times_vector, large_system)
 AFFINE = Target("gradient", affine, normals("n", "n"))
 INDEPENDENT = Target("gradient", independent, normals("n", "n"))
-IN_PLACE = Target("gradient", in_place_on_a_copy, normals("n"))
+IN_PLACE = Target("gradient", in_place_on_a_copy, uniforms(0.3, 1.5, "n"))
 GRAM = Target("vjp", gram, normals("mn"))
 CHOSEN_ARGUMENTS = Target("gradient", sum_of_squares_of_each, uniforms(0.5, 2.0, "n", "n", "n"), (0, 2))
 
 WRONG = (
     PYTHON_NUMBER.wrong("number, 2 forgotten", same, "factor 1/2"),
-    OUTER_SUM.wrong("outer sum, row length forgotten", outer_sum_of_ones, "missing sum over a broadcast axis"),
+    OUTER_SUM.wrong("outer sum, first column for the sum", outer_sum_first_column, "missing sum over a broadcast axis"),
     ONES.wrong("axes of length one, not summed", broadcast_product_not_summed, "missing sum over a broadcast axis"),
     LENGTH_ONE.wrong("differences of one number, empty", differences_empty, "wrong shape"),
     LISTED.wrong("list of numbers, 2 for 3", twice, "wrong exponent"),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from tests.testing.cases.records import Target
-from tests.testing.cases.samplers import normals, uniforms
+from tests.testing.cases.samplers import normals, separated, uniforms
 
 SINGLE_PI = float(np.float32(np.pi))
 
@@ -300,10 +300,10 @@ POWER = Target("vjp", np.power, uniforms(1.5, 3.0, "n", "n"), (0, 1))
 HYPOT = Target("vjp", np.hypot, normals("n", "n"), (0, 1))
 ARCTAN2 = Target("vjp", np.arctan2, normals("n", "n", shift=0.5), (0, 1))
 WAVE = Target("gradient", wave, normals("n"))
-CUBES = Target("gradient", cubes, normals("n"), source="tinygrad/tinygrad#10460")
+CUBES = Target("gradient", cubes, uniforms(1.2, 3.8, "n"), source="tinygrad/tinygrad#10460")
 LOGISTIC = Target("gradient", logistic_total, normals("n"))
 DIAMOND = Target("jvp", diamond, normals(""), source="karpathy/micrograd#2")
-GUARDED = Target("gradient", guarded_root, normals("n", low=6, high=8), source="jax-ml/jax#2630")
+GUARDED = Target("gradient", guarded_root, separated("n"), source="jax-ml/jax#2630")
 
 WRONG = (
     LOG10.wrong("log10, natural", log10_natural, "logarithm base"),

@@ -117,8 +117,10 @@ def largest_split(x):
     return winners / np.sum(winners)
 
 
-def largest_averaged(x):
-    return np.full_like(x, 1 / len(x))
+def largest_runner_up(x):
+    G = np.zeros_like(x)
+    G[np.argsort(x)[-2]] = 1.0
+    return G
 
 
 def clipped(x):
@@ -284,11 +286,11 @@ WRONG = (
     RELU_AT.wrong("relu at 0, slope two there", relu_slope_two, "wrong branch"),
     RELU_BESIDE.wrong("relu beside 0, other side", relu_other_side, "wrong branch"),
     ABSOLUTE_AT.wrong("absolute values at 0, by division", absolute_sum_by_division, "not a number"),
-    ABSOLUTE_BESIDE.wrong("absolute values beside 0, by 1", absolute_sum_unsigned, "wrong branch"),
-    LARGEST_BESIDE.wrong("near ties, averaged", largest_averaged, "wrong branch"),
+    ABSOLUTE_BESIDE.wrong("absolute values beside 0, by 1", absolute_sum_unsigned, "sign"),
+    LARGEST_BESIDE.wrong("near ties, the runner-up", largest_runner_up, "wrong branch"),
     HINGE_AT.wrong("hinge at the margin, other side", hinge_other_side, "wrong branch"),
     NORM_AT.wrong("norm at 0, by division", norm_by_division, "not a number"),
-    HUBER_AT.wrong("Huber at its joints, sign forgotten", huber_without_sign, "wrong branch"),
+    HUBER_AT.wrong("Huber at its joints, sign forgotten", huber_without_sign, "sign"),
     ROUND.wrong("rounding, straight through", straight_through, "wrong branch"),
     STAIRCASE.wrong("staircase, step as smooth", staircase_as_smooth, "missing term"),
     BRANCHING_BELOW.wrong("branch on values, first branch only", branching_first_only, "wrong branch"),

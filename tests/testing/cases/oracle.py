@@ -20,8 +20,8 @@ Curve = Callable[[np.longdouble], Array]
 
 EXTENDED = float(np.finfo(np.longdouble).eps) < 1e-18
 MANY, LARGE = 30, 1000
-ABSOLUTE = ("stationary point", "saturated")
-"""Where derivatives vanish against the rounding of values of about one: errors are absolute there."""
+ABSOLUTE = ("stationary point", "saturated", "singular", "zero")
+"""Where derivatives may vanish against the rounding of values of about one: errors are absolute there."""
 
 _ONE = np.longdouble(1)
 _WEIGHTS = ((1, 4 / (5 * _ONE)), (2, -1 / (5 * _ONE)), (3, 4 / (105 * _ONE)), (4, -1 / (280 * _ONE)))
@@ -110,7 +110,10 @@ def straight(case: Case, wide: Sequence[Any], tangents: Sequence[Array], weight:
         args = list(wide)
         for k, tangent in zip(case.places, tangents, strict=True):
             args[k] = (wide[k] + t * tangent).astype(wide[k].dtype)
-        value = np.asarray(case.function(*args))
+        try:
+            value = np.asarray(case.function(*args))
+        except np.linalg.LinAlgError:
+            return np.asarray(np.nan)
         return value if weight is None else np.sum((weight.conj() * value).real)
 
     return curve
@@ -180,9 +183,16 @@ def comparisons(case: Case, args: tuple[Any, ...], seed: int) -> Iterator[tuple[
             said = np.asarray(case.claim(args, tuple(tangents)))
             _insist(said, output.shape, output.dtype, case)
         else:
-            said = sum([np.tensordot(c, t, t.ndim) for c, t in zip(claimed, tangents, strict=True)])
+            said = sum([paired(c, t, case) for c, t in zip(claimed, tangents, strict=True)])
         curve = straight(case, wide, tangents, weight)
         yield np.asarray(said), between(curve) if at_kink(case) else derivative(curve, enough)
+
+
+def paired(claimed: Array, tangent: Array, case: Case) -> Array:
+    """A derivative by one argument, applied to a tangent; that of a number by a complex argument is a gradient."""
+    if case.kind != "jacobian" and tangent.dtype.kind == "c":
+        return np.sum((claimed.conj() * tangent).real)
+    return np.tensordot(claimed, tangent, tangent.ndim)
 
 
 def _second_order(

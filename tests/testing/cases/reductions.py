@@ -341,7 +341,7 @@ WRONG = (
     SOFTMAX.wrong("softmax, vector for a matrix", softmax_vector, "wrong shape"),
     SOFTMAX_BACK.wrong("softmax, plain mean of the cotangent", softmax_plain_mean, "ones cotangent only"),
     LOG_SOFTMAX.wrong("log softmax, length for the sum", log_softmax_length_for_sum, "ones cotangent only"),
-    CENTRED.wrong("centred, gradient lost", centred_lost, "ones cotangent only"),
+    CENTRED.wrong("centred, gradient lost", centred_lost, "zero"),
     RUNNING.wrong("cumulative sum, forwards again", running_forwards, "reversed"),
     PRODUCT.wrong("product at a zero, by division", product_divided, "not a number"),
     PRODUCT.wrong("product at a zero, lost there", product_lost_at_zero, "zero"),

@@ -63,8 +63,9 @@ def spd(rng: np.random.Generator, n: int) -> Array:
 
 
 def invertible(rng: np.random.Generator, n: int) -> Array:
-    """A matrix without symmetry, well away from singular ones."""
-    return rng.standard_normal((n, n)) / np.sqrt(n) + 2.0 * np.eye(n)
+    """A matrix without symmetry whose singular values are between 1/2 and 7/2."""
+    noise = rng.standard_normal((n, n))
+    return 2.0 * np.eye(n) + 1.5 * noise / np.linalg.norm(noise, 2)
 
 
 def joined(*parts: Sampler) -> Sampler:
