@@ -14,6 +14,7 @@ from tests.testing.strategies.drawn import examples, minimal
 DTYPES = ("float16", "float32", "float64")
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(DTYPES))
 def test_default_entries_are_well_scaled_and_short(data, dtype):
     x = data.draw(floats(shapes(empty=True), dtype))
@@ -24,6 +25,7 @@ def test_default_entries_are_well_scaled_and_short(data, dtype):
     assert np.all(x * 16 == np.round(x * 16))
 
 
+@pytest.mark.fuzz
 @given(st.floats(-1000, 1000), st.floats(4, 1e6), st.sampled_from(DTYPES), st.booleans())
 def test_entries_lie_within_bounds(low, width, dtype, integers):
     values = table(np.dtype(dtype), low, low + width, integers=integers).entries.astype(float)
@@ -77,6 +79,7 @@ def test_minus_zero_alone_is_no_plus_zero():
     assert not np.any(np.signbit(x[x == 0]))
 
 
+@pytest.mark.fuzz
 @given(floats((3, 2), away_from=(lambda x: x, lambda x: np.abs(x) - 1), margin=0.5, special=("nan", "inf")))
 def test_entries_keep_away_from_kinks(x):
     x = x[np.isfinite(x)]
@@ -93,6 +96,7 @@ def test_shapes_have_what_is_asked_for(empty, size1):
     assert {len(shape) for shape in found} == {1, 2, 3, 4}
 
 
+@pytest.mark.fuzz
 @given(floats(hnp.array_shapes(max_dims=2, max_side=3)), floats(st.integers(0, 3)))
 def test_shapes_may_be_drawn_by_other_strategies(x, y):
     assert 1 <= x.ndim <= 2
@@ -107,6 +111,7 @@ def test_large_arrays_are_random_too():
     assert np.unique(np.concatenate(examples(floats(600), 20))).size > 100
 
 
+@pytest.mark.fuzz
 @given(floats(shapes(empty=True), "float32", xp=array_api_strict, special=("nan",)))
 def test_arrays_of_another_namespace(x):
     assert type(x).__module__.startswith("array_api_strict")

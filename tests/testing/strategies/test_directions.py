@@ -12,6 +12,7 @@ from tests.testing.strategies.drawn import examples, minimal
 PRECISION = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-15}
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(sorted(PRECISION)))
 def test_directions_have_norm_one(data, dtype):
     v = data.draw(directions(shapes(empty=True), dtype))
@@ -25,6 +26,7 @@ def test_directions_point_everywhere():
     assert all(np.any(np.abs(angles - angle) < 0.3) for angle in np.linspace(-3, 3, 21))
 
 
+@pytest.mark.fuzz
 @given(cotangents(shapes(empty=True), np.float32))
 def test_cotangents_are_neither_constant_nor_zero(v):
     assert v.dtype == np.float32
@@ -36,6 +38,7 @@ def test_cotangents_are_neither_constant_nor_zero(v):
         assert v.flat[0] != 1
 
 
+@pytest.mark.fuzz
 @given(st.data())
 def test_tangents_fit_their_primals(data):
     primals = (np.float32(2), np.ones((2, 3)), array_api_strict.ones((2,), dtype=array_api_strict.float32), 1.5)
@@ -48,6 +51,7 @@ def test_tangents_fit_their_primals(data):
     assert isinstance(single, np.ndarray)
 
 
+@pytest.mark.fuzz
 @given(directions((2, 2), xp=array_api_strict), cotangents(3, xp=array_api_strict))
 def test_other_namespaces(v, w):
     assert abs(float(array_api_strict.linalg.vector_norm(v)) - 1) < 1e-15

@@ -44,6 +44,7 @@ def sizes_of(spec: EinsumSpec) -> list[dict[str, int]]:
     return found
 
 
+@pytest.mark.fuzz
 @given(einsum_cases())
 def test_every_spec_is_valid_for_numpy(case):
     result = np.einsum(*case.arguments, optimize=True)
@@ -54,6 +55,7 @@ def test_every_spec_is_valid_for_numpy(case):
     assert np.array_equal(result, case.spec(*case.operands))
 
 
+@pytest.mark.fuzz
 @given(einsum_cases())
 def test_every_spec_is_valid_for_the_notation_and_for_einsumad(case):
     spec = case.spec
@@ -65,12 +67,14 @@ def test_every_spec_is_valid_for_the_notation_and_for_einsumad(case):
     assert np.array_equal(ea.einsum(*case.arguments), np.einsum(*case.arguments, optimize=True))
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sets(st.sampled_from(sorted(FEATURES))))
 def test_only_allowed_features_occur(data, allow):
     spec = data.draw(einsum_specs(allow=allow))
     assert spec.features <= allow
 
 
+@pytest.mark.fuzz
 @given(einsum_specs())
 def test_features_are_what_the_text_says(spec):
     terms = [term.replace("...", "") for term in spec.terms]
@@ -156,6 +160,7 @@ def test_a_case_shows_a_call_that_can_be_copied():
     assert repr(listed) == "einsum(x0, [..., 0], x1, [0], [...]) with x0(3, 2), x1(2,)"
 
 
+@pytest.mark.fuzz
 @given(einsum_cases(dtype="float32", xp=array_api_strict, low=-2, high=2))
 def test_operands_have_the_shapes_dtype_and_namespace(case):
     assert tuple(operand.shape for operand in case.operands) == case.spec.shapes
@@ -164,11 +169,13 @@ def test_operands_have_the_shapes_dtype_and_namespace(case):
         assert set(np.asarray(operand).ravel().tolist()) <= {-2.0, -1.0, 0.0, 1.0, 2.0}
 
 
+@pytest.mark.fuzz
 @given(einsum_cases(integers=False, low=0.5, high=1))
 def test_operands_need_not_be_whole(case):
     assert all(np.all((operand >= 0.5) & (operand <= 1)) for operand in case.operands)
 
 
+@pytest.mark.fuzz
 @given(einsum_specs(2, max_axes=4, max_side=4))
 def test_limits_hold(spec):
     assert len(spec.terms) <= 2

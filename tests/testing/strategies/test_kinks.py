@@ -11,18 +11,21 @@ from einsumad.testing.strategies import at_kinks, away_from_kinks, floats, near_
 from tests.testing.strategies.drawn import examples, minimal
 
 
+@pytest.mark.fuzz
 @given(away_from_kinks(floats(5), lambda x: x, lambda x: np.abs(x) - 1, margin=0.25))
 def test_away_from_kinks_of_entries(x):
     assert np.all(np.abs(x) >= 0.25)
     assert np.all(np.abs(np.abs(x) - 1) >= 0.25)
 
 
+@pytest.mark.fuzz
 @given(away_from_kinks(st.tuples(floats((2, 2)), floats(2)), lambda x, y: x - y, margin=0.5))
 def test_away_from_kinks_of_several_arguments(pair):
     x, y = pair
     assert np.min(np.abs(x - y)) >= 0.5
 
 
+@pytest.mark.fuzz
 @given(away_from_kinks(symmetric(3), lambda A: A - 1, margin=0.1))
 def test_away_from_kinks_keeps_the_structure(A):
     assert np.array_equal(A, A.T)
@@ -33,6 +36,7 @@ def test_away_from_kinks_that_are_everywhere_gives_up():
         minimal(away_from_kinks(floats(2), lambda x: 0 * x))
 
 
+@pytest.mark.fuzz
 @given(at_kinks(shapes(min_dims=1), (0.0, 1.5), np.float32))
 def test_some_entry_is_at_a_kink(x):
     assert x.dtype == np.float32
@@ -59,11 +63,13 @@ def test_near_a_kink_is_close_but_not_at_it(dtype):
     assert sides == {-1, 1}
 
 
+@pytest.mark.fuzz
 @given(near_kinks(2, (1.0,), distance=0.125, low=3, high=4))
 def test_a_given_distance_is_exact(x):
     assert set(x.tolist()) & {0.875, 1.125}
 
 
+@pytest.mark.fuzz
 @given(st.sampled_from([None, 0, 1, -1]), st.sampled_from(["max", "min"]), st.data())
 def test_ties_are_ties(axis, extreme, data):
     x = data.draw(ties((2, 3), axis, extreme))
@@ -78,11 +84,13 @@ def test_ties_are_of_any_number_at_any_place():
     assert {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)} <= places
 
 
+@pytest.mark.fuzz
 @given(at_kinks(2, xp=array_api_strict), near_kinks(2, xp=array_api_strict), ties(2, xp=array_api_strict))
 def test_other_namespaces(x, y, z):
     assert {type(x), type(y), type(z)} == {type(array_api_strict.ones(1))}
 
 
+@pytest.mark.fuzz
 @given(ties((0, 2), 1))
 def test_no_lanes_no_ties(x):
     assert x.shape == (0, 2)

@@ -59,6 +59,7 @@ def exact_rank(A: np.ndarray) -> int:
     return rank
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(ALL), st.sampled_from([(), 2, (0,), (2, 1)]), st.sampled_from(DTYPES))
 def test_batch_axes_lead_and_dtypes_hold(data, kind, batch, dtype):
     A = data.draw(kind(3, batch=batch, dtype=dtype))
@@ -67,6 +68,7 @@ def test_batch_axes_lead_and_dtypes_hold(data, kind, batch, dtype):
     assert np.all(np.isfinite(A))
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(ALL))
 def test_sizes_are_drawn_and_namespaces_hold(data, kind):
     A = data.draw(kind(xp=array_api_strict))
@@ -75,6 +77,7 @@ def test_sizes_are_drawn_and_namespaces_hold(data, kind):
     assert A.dtype == array_api_strict.float64
 
 
+@pytest.mark.fuzz
 @given(symmetric(batch=2, integers=True, low=-2, high=7), spd(batch=(2,)), with_spectrum([3, -1, 3]))
 def test_symmetric_to_the_last_bit(A, B, C):
     for matrix in (A, B, C):
@@ -82,6 +85,7 @@ def test_symmetric_to_the_last_bit(A, B, C):
     assert np.all((A >= -2) & (A <= 7) & (np.round(A) == A))
 
 
+@pytest.mark.fuzz
 @given(spd(batch=2))
 def test_positive_definite_and_well_conditioned(A):
     eigenvalues = np.linalg.eigvalsh(A)
@@ -89,6 +93,7 @@ def test_positive_definite_and_well_conditioned(A):
     assert np.all(eigenvalues[..., -1] <= 1 + A.shape[-1] ** 2)
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.booleans(), st.booleans(), st.booleans())
 def test_triangular(data, lower, unit, positive):
     A = data.draw(triangular(4, lower=lower, unit_diagonal=unit, positive_diagonal=positive, batch=2))
@@ -103,12 +108,14 @@ def test_triangular_diagonals_have_both_signs_unless_told():
     assert {np.sign(A[0, 0]) for A in examples(triangular(1), 50)} == {-1, 1}
 
 
+@pytest.mark.fuzz
 @given(positive_diagonal(3, batch=2))
 def test_positive_diagonal(A):
     assert np.array_equal(A, A * np.eye(3))
     assert np.all(np.diagonal(A, axis1=-2, axis2=-1) > 0)
 
 
+@pytest.mark.fuzz
 @given(invertible(st.integers(1, 5), batch=2))
 def test_invertible_with_a_small_condition_number(A):
     norms = [np.max(np.sum(np.abs(matrix), axis=-1), axis=-1) for matrix in (A, np.linalg.inv(A))]
@@ -121,6 +128,7 @@ def test_invertible_matrices_are_of_many_kinds():
     assert len({tuple(np.argmax(np.abs(A), axis=1)) for A in found}) == 6
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.integers(1, 4), st.booleans())
 def test_singular_has_exactly_its_rank(data, n, chosen):
     rank = data.draw(st.integers(0, n - 1)) if chosen else None
@@ -133,12 +141,14 @@ def test_every_lower_rank_occurs():
     assert {exact_rank(A) for A in examples(singular(3), 100)} == {0, 1, 2}
 
 
+@pytest.mark.fuzz
 @given(stochastic(batch=2))
 def test_stochastic(P):
     assert np.all(P > 0)
     np.testing.assert_allclose(np.sum(P, axis=-1), 1, rtol=1e-15)
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(DTYPES), st.booleans())
 def test_orthogonal(data, dtype, rotation):
     Q = data.draw(orthogonal(st.integers(1, 5), rotation=rotation, batch=2, dtype=dtype))
@@ -154,6 +164,7 @@ def test_orthogonal_matrices_have_both_determinants_and_full_entries():
     assert np.mean([np.all(Q != 0) for Q in found]) > 0.3
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.sampled_from(["general", "symmetric", "spd"]), st.sampled_from([1, 10.0, 1e6]))
 def test_condition_numbers(data, kind, cond):
     A = data.draw(conditioned(st.integers(2, 5), cond, kind, batch=2))
@@ -170,11 +181,13 @@ def test_symmetric_conditioned_matrices_have_eigenvalues_of_both_signs():
     assert signs == {(-1, -1), (-1, 1), (1, 1)}
 
 
+@pytest.mark.fuzz
 @given(with_spectrum([3.0, -1.0, 3.0, 0.5], batch=2))
 def test_spectra_are_what_was_asked_for(A):
     np.testing.assert_allclose(np.linalg.eigvalsh(A), np.broadcast_to([-1, 0.5, 3, 3], (2, 4)), atol=1e-13)
 
 
+@pytest.mark.fuzz
 @given(st.data(), st.integers(2, 4))
 def test_a_repeated_eigenvalue_is_repeated_exactly(data, n):
     multiplicity = data.draw(st.integers(2, n))

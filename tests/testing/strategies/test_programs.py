@@ -49,11 +49,13 @@ def direction_at(data, program: Program):
     return found if isinstance(found, tuple) else (found,)
 
 
+@pytest.mark.fuzz
 @given(programs(max_dims=3))
 def test_text_and_interpreter_agree(program):
     assert np.array_equal(executed(program)(*program.point), program(*program.point))
 
 
+@pytest.mark.fuzz
 @given(programs())
 def test_the_shown_point_is_the_point(program):
     scope = {"np": np}
@@ -63,6 +65,7 @@ def test_the_shown_point_is_the_point(program):
         assert scope[name].shape == array.shape
 
 
+@pytest.mark.fuzz
 @given(programs(), st.data())
 def test_values_stay_small_wherever_the_arguments_do(program, data):
     corners = [
@@ -73,6 +76,7 @@ def test_values_stay_small_wherever_the_arguments_do(program, data):
         assert np.all(np.abs(value) <= MOST * (1 + 1e-12))
 
 
+@pytest.mark.fuzz
 @given(programs(max_dims=3))
 def test_any_namespace_computes_the_same(program):
     arrays = [array_api_strict.asarray(x) for x in program.point]
@@ -80,12 +84,14 @@ def test_any_namespace_computes_the_same(program):
     np.testing.assert_allclose(np.asarray(result), program(*program.point), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.fuzz
 @given(programs(dtype="float32", xp=array_api_strict))
 def test_float32_stays_float32(program):
     assert program.run(program.point, array_api_strict).dtype == array_api_strict.float32
     assert program(*map(np.asarray, program.point)).dtype == np.float32
 
 
+@pytest.mark.fuzz
 @given(programs(SMOOTH, scalar=True), st.data())
 def test_complex_steps_pass_through_smooth_programs(program, data):
     direction = direction_at(data, program)
@@ -94,6 +100,7 @@ def test_complex_steps_pass_through_smooth_programs(program, data):
     assert abs(step - expected) <= 1e-11 * (1 + abs(expected))
 
 
+@pytest.mark.fuzz
 @given(programs(scalar=True, margin=0.02), st.data())
 def test_differences_pass_kinked_programs_at_a_margin(program, data):
     direction = direction_at(data, program)
@@ -103,6 +110,7 @@ def test_differences_pass_kinked_programs_at_a_margin(program, data):
     assert abs((8 * near - far) / (12 * h) - expected) <= 1e-6 * (1 + abs(expected))
 
 
+@pytest.mark.fuzz
 @given(programs(margin=0.1))
 def test_the_margin_holds(program):
     assert program.distance_to_kinks(*program.point) >= 0.1
@@ -168,6 +176,7 @@ def test_programs_are_graphs_with_shared_values():
     assert 0.02 < np.mean([bool(names) for names in unused]) < 0.6
 
 
+@pytest.mark.fuzz
 @given(programs())
 def test_every_statement_is_needed(program):
     used = {name for statement in program.statements for name in statement.operands}
@@ -175,11 +184,13 @@ def test_every_statement_is_needed(program):
         assert statement.target in used or statement.target == program.result
 
 
+@pytest.mark.fuzz
 @given(programs(scalar=True))
 def test_scalar_results(program):
     assert np.shape(program(*program.point)) == ()
 
 
+@pytest.mark.fuzz
 @given(programs(["smooth", "arithmetic"], max_arguments=2, max_statements=2, max_dims=1, max_side=2))
 def test_limits_hold(program):
     assert len(program.arguments) <= 2
@@ -187,6 +198,7 @@ def test_limits_hold(program):
     assert len(program.statements) <= 4
 
 
+@pytest.mark.fuzz
 @given(st.data())
 def test_einsum_by_products_is_einsum(data):
     subscripts, shapes = data.draw(
