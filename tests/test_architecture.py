@@ -24,6 +24,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
     "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
     "einsumad/frontend/trees.py": "optree takes long to load and importing the library has to be quick",
+    "einsumad/testing/systems/contract.py": "JAX, PyTorch and Autograd are optional and needed only when asked for",
 }
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef

@@ -21,6 +21,8 @@ KINK_POLICIES = ("skip", "one-sided", "convention")
 _ESTIMATE = 10.0
 _SPREAD = 32.0
 _ROUNDING = 4096.0
+_HIDDEN = 4e-9
+_UNDERFLOW = 1e-200
 _CANCELLATION = 64.0
 _SMALL = 0.05
 _NEGLIGIBLE = 1e-6
@@ -85,12 +87,12 @@ def compare(
     found, expected, error = claimed.value, estimate.value, estimate.error
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(expected), np.where(np.isfinite(found), np.abs(found), 0.0))
-        rounding = (_ROUNDING * claimed.unit + relative) * size + _CANCELLATION * claimed.unit * np.maximum(
-            typical, magnitude
-        )
+        rounding = (
+            max(_ROUNDING * claimed.unit, _HIDDEN) + relative
+        ) * size + _CANCELLATION * claimed.unit * np.maximum(typical, magnitude)
         tolerance = _ESTIMATE * error + _SPREAD * np.nan_to_num(claimed.spread, nan=0.0, posinf=0.0) + rounding
-        telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical)
-        inside = np.abs(found - expected) <= tolerance
+        telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical) | (tolerance <= _UNDERFLOW)
+        inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
         wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
         undecided = ~wrong & ~telling
     if kink != "skip" and estimate.kink.any():

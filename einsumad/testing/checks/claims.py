@@ -76,7 +76,7 @@ def native(matrix: Array, point: Point, output_shape: tuple[int, ...], part: int
     own = point.arrays[part]
     if own.dtype.kind == "c":
         block = block[:, : own.size] + 1j * block[:, own.size :]
-    return block.reshape(*output_shape, *own.shape)
+    return block.reshape((*output_shape, *own.shape))
 
 
 def reader(

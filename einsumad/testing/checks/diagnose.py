@@ -15,8 +15,9 @@ from einsumad.testing.checks.claims import MisfitError, native
 from einsumad.testing.checks.expectation import directions_of, expect, surroundings_of
 from einsumad.testing.checks.matrix import Label, Outcome
 from einsumad.testing.diagnosis import Evidence, likely_causes
-from einsumad.testing.point import Array
+from einsumad.testing.point import Array, count
 from einsumad.testing.report import Finding
+from einsumad.testing.subject import Subject
 
 
 def causes_of(call: Call, outcome: Outcome, found: Array, label: Label) -> Finding:
@@ -55,13 +56,34 @@ def explain(call: Call, shown: Sequence[Array], label: Label, part: int) -> str:
     return f"{causes[0].name}: {causes[0].sentence}" if causes else ""
 
 
-def misfit_finding(call: Call, misfit: MisfitError, label: Label) -> Finding:
-    """The finding about a claim of the wrong shape."""
+def explain_jacobian(call: Call, found: Array, expected: Array, error: Array) -> str:
+    """The likely cause of a wrong Jacobian in full: entries of the value by entries of the point, as real numbers."""
+    subject, point = call.subject, call.point
+    if len(point.arrays) != 1:
+        return ""
+    shape, own = subject.shape, point.arrays[0]
+    size = count(shape)
+    parts = [matrix[:, : own.size] for matrix in (found, expected, error)]
+    if subject.output.dtype.kind == "c":
+        found, expected = (part[:size] + 1j * part[size:] for part in parts[:2])
+        parts = [found, expected, np.maximum(parts[2][:size], parts[2][size:])]
+    label = Label("jacobian", 1, "as given", shape)
+    if shape == own.shape and all(np.array_equal(part, np.diag(np.diag(part))) for part in parts[:2]):
+        diagonals = [np.diag(part).reshape(shape) for part in parts]
+        sentence = explain(call, diagonals, replace(label, output_shape=()), 0)
+        if sentence:
+            return sentence
+    return explain(call, [part.reshape((*shape, *own.shape)) for part in parts], label, 0)
+
+
+def misfit_finding(call: Call, misfit: MisfitError, label: Label, subject: Subject | None = None) -> Finding:
+    """The finding about a claim of the wrong shape, of a derivative of `subject` (by default the call's function)."""
+    subject = call.subject if subject is None else subject
     cause = "wrong shape: a derivative has the axes of the value and then those of the argument"
-    if misfit.found is not None and call.point.size and label.order == 1:
-        base = surroundings_of(call.subject, call.settings)
+    if misfit.found is not None and call.point.size and label.order == 1 and label.claim != "jvp":
+        base = surroundings_of(subject, call.settings)
         estimates = expect(base, call.settings, directions_of(base, call.settings))
-        expected = np.full((call.subject.flat_size, call.point.size), np.nan)
+        expected = np.full((subject.flat_size, call.point.size), np.nan)
         error = np.full(expected.shape, np.inf)
         for direction, estimate in zip(estimates.directions, estimates.estimates, strict=True):
             if direction.entry is not None:

@@ -20,7 +20,7 @@ from einsumad.testing.oracles.estimate import Estimate, single
 from einsumad.testing.point import Array, Point
 from einsumad.testing.subject import Subject
 
-_SAMPLE = 16
+_SAMPLE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,9 @@ def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ..
     """The directions to compare along."""
     point, size = base.subject.point, base.at.size
     rng = np.random.default_rng([settings.seed, 1])
-    chosen = np.arange(size) if size <= settings.entries else np.sort(rng.choice(size, _SAMPLE, replace=False))
+    chosen = (
+        np.arange(size) if size <= settings.entries else np.sort(rng.choice(size, min(size, _SAMPLE), replace=False))
+    )
     found = [along_entry(base, int(entry)) for entry in chosen]
     if size > settings.entries or settings.manifold is not None:
         found += [Direction(random_vector(base, rng), None, "a random direction") for _ in range(settings.directions)]
@@ -142,15 +144,19 @@ def _gathered(
         typical = np.maximum(typical, np.where(sure, np.abs(estimate.value), 0.0))
     for direction, estimate in zip(directions, estimates, strict=True):
         with np.errstate(all="ignore"):
-            vague = (estimate.error > 1e-3 * np.abs(estimate.value)) & (estimate.error > 1e-8 * typical)
+            vague = (estimate.error > 1e-3 * np.abs(estimate.value)) & (estimate.error > 1e-8 * typical) | (
+                typical == 0
+            )
         if vague.any():
-            typical = np.maximum(typical, _secant(base, direction))
+            typical = np.maximum(typical, _secant(base, direction.vector))
+            vague_still = vague & (estimate.error > 1e-8 * typical) | (typical == 0)
+            typical = np.maximum(typical, _secant(base, base.everywhere)) if vague_still.any() else typical
     return Expectation(base, settings, directions, tuple(estimates), typical, base.magnitude)
 
 
-def _secant(base: Surroundings, direction: Direction) -> Array:
+def _secant(base: Surroundings, direction: Array) -> Array:
     """How much each entry of the value changes over half a unit of the direction: the size of a usual derivative."""
-    line = base.line(direction.vector)
+    line = base.line(direction)
     with np.errstate(all="ignore"):
         change = np.fmax(np.abs(line(0.5) - base.value), np.abs(line(-0.5) - base.value))
     return np.where(np.isfinite(change), change, 0.0)

@@ -15,11 +15,12 @@ from einsumad.errors import ShapeError
 from einsumad.testing.checks.call import Argnums, Call, call_of
 from einsumad.testing.checks.claims import MisfitError, parts_of, reader
 from einsumad.testing.checks.diagnose import causes_of, misfit_finding
-from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix
+from einsumad.testing.checks.matrix import Label, Outcome, claimed_matrix, compare_matrix
 from einsumad.testing.checks.rate import check_rate
 from einsumad.testing.checks.reference import convention_of, expectation_of
 from einsumad.testing.checks.settings import TAYLOR
 from einsumad.testing.checks.shrink import with_small_case
+from einsumad.testing.comparison import Claimed
 from einsumad.testing.point import Array
 from einsumad.testing.report import Finding, Report
 
@@ -125,7 +126,8 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
         return [too_coarse(call, label), *contract]
     expectation = expectation_of(call, subject)
     outcome = compare_matrix(expectation, claimed, label, convention_of(call, expectation))
-    return [causes_of(call, outcome, claimed.value, label), *contract]
+    found = with_dtype_cause(causes_of(call, outcome, claimed.value, label), parts)
+    return [found, *single_precision_finding(outcome, claimed, parts, label), *contract]
 
 
 def _bound(claim: Callable[..., Any], kwargs: Mapping[str, Any]) -> Callable[..., Any]:
@@ -142,10 +144,36 @@ def too_coarse(call: Call, label: Label) -> Finding:
 
 
 def dtype_finding(call: Call, parts: list[Array], label: Label) -> list[Finding]:
-    """What is wrong with the dtypes of a derivative: a narrower one than the argument's has lost precision."""
+    """What is wrong with the dtypes of a derivative: a narrower one than the argument's, or a complex one."""
     for part, own, name in zip(parts, call.point.arrays, call.point.names, strict=True):
-        if part.dtype.kind == "f" and np.finfo(part.dtype).bits < np.finfo(own.dtype).bits:
+        narrower = part.dtype.kind in "fc" and np.finfo(part.dtype).bits < np.finfo(own.dtype).bits
+        if narrower or (part.dtype.kind == "c" and own.dtype.kind == "f"):
             detail = f"the {label.claim} has dtype {part.dtype} for the {own.dtype} argument {name}"
-            cause = "wrong dtype: precision is lost on the way, often in np.zeros or an array of a narrower dtype"
+            cause = "wrong dtype: a derivative has the dtype of its argument, and this one was changed on the way"
             return [Finding("dtype", label.order, label.mode, "the argument", "wrong", detail=detail, cause=cause)]
     return []
+
+
+def with_dtype_cause(finding: Finding, parts: list[Array]) -> Finding:
+    """A wrong finding with the dtype of the answer as its likely cause, where that is no floating one."""
+    if finding.verdict != "wrong" or not any(part.dtype.kind in "iub" for part in parts):
+        return finding
+    cause = "wrong dtype: the derivative was put into an array of whole numbers, which cuts it off"
+    return replace(finding, cause=cause)
+
+
+def single_precision_finding(outcome: Outcome, claimed: Claimed, parts: list[Array], label: Label) -> list[Finding]:
+    """Values in double precision that are all numbers of single precision, and off by as much as that would explain."""
+    wide = [part for part in parts if part.dtype == np.float64]
+    values = np.concatenate([part.reshape(-1) for part in wide]) if wide else np.zeros(0)
+    with np.errstate(all="ignore"):
+        if values.size == 0 or np.any(values != values.astype(np.float32)):
+            return []
+        gap = np.abs(claimed.value - outcome.expected)
+        off = (gap > 10 * outcome.error + 1e-9 * np.abs(outcome.expected)) & (gap > 0)
+    if outcome.finding.verdict == "wrong" or not off.any():
+        return []
+    row, column = (int(k) for k in np.unravel_index(np.argmax(np.where(off, gap, -1)), gap.shape))
+    detail = f"the {label.claim} holds numbers of single precision, which are off by {gap[row, column]:.1g}"
+    cause = "single precision: it is computed or stored in float32 on the way"
+    return [Finding("precision", label.order, label.mode, outcome.finding.against, "wrong", detail=detail, cause=cause)]

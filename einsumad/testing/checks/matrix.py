@@ -22,7 +22,7 @@ from einsumad.testing.checks.expectation import (
 from einsumad.testing.comparison import Claimed, Comparison, stacked
 from einsumad.testing.oracles.estimate import Estimate
 from einsumad.testing.oracles.noise import noise_of
-from einsumad.testing.point import Array, Point, subscript
+from einsumad.testing.point import Array, Point, count, subscript
 from einsumad.testing.report import Finding, Verdict
 
 _UNIT = float(np.finfo(float).eps)
@@ -179,4 +179,6 @@ def where(label: Label, row: int, direction: Direction) -> str:
         return f"{label.rows.locate(row)}, {direction.label}"
     if not label.output_shape:
         return direction.label
-    return f"output {subscript(label.output_shape, row)}, {direction.label}"
+    size = max(1, count(label.output_shape))
+    part = ".imag" if row >= size else ""
+    return f"output {subscript(label.output_shape, row % size)}{part}, {direction.label}"

@@ -13,8 +13,16 @@ import numpy as np
 
 from einsumad.testing.checks.call import Argnums, Call, call_of, copied
 from einsumad.testing.checks.claims import MisfitError, reader
-from einsumad.testing.checks.diagnose import causes_of, misfit_finding
-from einsumad.testing.checks.expectation import Direction, judge, random_vector, surroundings_of
+from einsumad.testing.checks.diagnose import causes_of, explain_jacobian, misfit_finding
+from einsumad.testing.checks.expectation import (
+    Direction,
+    Expectation,
+    directions_of,
+    expect,
+    judge,
+    random_vector,
+    surroundings_of,
+)
 from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
 from einsumad.testing.checks.reference import expectation_of
 from einsumad.testing.checks.shrink import with_small_case
@@ -24,6 +32,7 @@ from einsumad.testing.report import Finding, Report, Verdict
 from einsumad.testing.subject import Subject
 
 _COTANGENTS = 3
+_SMALL = 4096
 _ONES = (
     "ones cotangent only: the pullback is right for an all-ones cotangent, so a sum over the output is taken too early"
 )
@@ -98,7 +107,20 @@ def _jvp_findings(call: Call, jvp: Callable[..., Any]) -> list[Finding]:
             return [misfit_finding(call, misfit, label)]
     if not comparisons:
         return [Finding("jvp", 1, "as given", "the shape", "right")]
-    return [finding_of(stacked(comparisons), list(expectation.directions), label)]
+    finding = finding_of(stacked(comparisons), list(expectation.directions), label)
+    if finding.verdict != "wrong" or call.point.size > len(comparisons):
+        return [finding]
+    parts = [_columns(expectation, [getattr(c, name) for c in comparisons]) for name in ("found", "expected", "error")]
+    return [replace(finding, cause=explain_jacobian(call, parts[0], parts[1], np.abs(parts[2])))]
+
+
+def _columns(expectation: Expectation, along: list[Array]) -> Array:
+    """The columns of a matrix from what it gives along the entries of the point."""
+    matrix = np.full((expectation.surroundings.subject.flat_size, expectation.point.size), np.nan)
+    for direction, vector in zip(expectation.directions, along, strict=True):
+        if direction.entry is not None:
+            matrix[:, direction.entry] = vector / direction.vector[direction.entry]
+    return matrix
 
 
 def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claimed:
@@ -124,9 +146,42 @@ def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
     wrong = [finding for finding in found if finding.verdict == "wrong"]
     if not wrong:
         return [_together(found)]
-    with_ones = _one_vjp(call, vjp, np.ones(shape, cotangents[0].dtype))
-    only_ones = with_ones.verdict == "right" and call.subject.output.size > 1
-    return [replace(wrong[0], cause=_ONES) if only_ones else wrong[0]]
+    cause = wrong[0].cause
+    if wrong[0].against != "the shape":
+        cause = _jacobian_cause(call, vjp) or cause
+    if not cause and call.subject.output.size > 1:
+        with_ones = _one_vjp(call, vjp, np.ones(shape, cotangents[0].dtype))
+        cause = _ONES if with_ones.verdict == "right" else ""
+    return [replace(wrong[0], cause=cause)]
+
+
+def _jacobian_cause(call: Call, vjp: Callable[..., Any]) -> str:
+    """The likely cause, from the whole Jacobian if it is small: the pullbacks of all unit cotangents."""
+    subject, point = call.subject, call.point
+    if subject.output.dtype.kind == "c" or point.is_complex or subject.output.size * point.size > _SMALL:
+        return ""
+    rows = []
+    for k in range(subject.output.size):
+        unit = np.zeros(subject.output.size, subject.output.dtype)
+        unit[k] = 1
+        read = _pulled(call, vjp, unit.reshape(subject.shape))
+        rows.append(read(point.vector)[0])
+    found = np.stack(rows) if rows else np.zeros((0, point.size))
+    every = replace(call.settings, entries=point.size)
+    base = surroundings_of(subject, every)
+    expectation = expect(base, every, directions_of(base, replace(every, manifold=None)))
+    expected = _columns(expectation, [estimate.value for estimate in expectation.estimates])
+    error = np.abs(_columns(expectation, [estimate.error for estimate in expectation.estimates]))
+    return explain_jacobian(call, found, expected, error)
+
+
+def _pulled(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Callable[[Array], Array]:
+    """The pullback of one cotangent at a vector, as a matrix of one row."""
+
+    def pullback(*args: Any) -> Any:
+        return vjp(args, cotangent.copy(), **call.kwargs)
+
+    return reader(pullback, call.arguments_at, call.point, (), "pullback")
 
 
 def _random_cotangent(rng: np.random.Generator, shape: tuple[int, ...], is_complex: bool) -> Array:
@@ -154,11 +209,11 @@ def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Finding:
         return np.dot(weights, real_vector(value, given.dtype.kind == "c"))
 
     subject = Subject(paired, call.point, call.name)
-    read = reader(lambda *args: vjp(args, given.copy(), **call.kwargs), call.arguments_at, call.point, (), "pullback")
+    read = _pulled(call, vjp, given)
     try:
         claimed = claimed_matrix(call.point, read, np.dtype(float), call.settings.seed)
     except MisfitError as misfit:
-        return misfit_finding(call, misfit, label)
+        return misfit_finding(call, misfit, label, subject)
     claimed = replace(claimed, unit=max(call.point.epsilon, claimed.unit))
     outcome = compare_matrix(expectation_of(call, subject), claimed, label)
     return causes_of(call, outcome, claimed.value, label)

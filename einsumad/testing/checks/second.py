@@ -66,7 +66,7 @@ def second_of(call: Call, gradient: Callable[..., Any] | None) -> Second:
     if size > few.entries:
         directions = directions[:_COLUMNS] + directions[-call.settings.directions :]
     rng = np.random.default_rng([call.settings.seed, 4])
-    rows = np.arange(size) if size <= few.entries else np.sort(rng.choice(size, _ROWS, replace=False))
+    rows = np.arange(size) if size <= few.entries else np.sort(rng.choice(size, min(size, _ROWS), replace=False))
     return _by_polarisation(base, call, directions, rows)
 
 

@@ -27,6 +27,9 @@ _AGREEMENT = 10.0
 _PRECISE = 1e-6
 _DIRECTIONS = 2
 _WOBBLES = 2
+_WOBBLE = 2.0**-40
+_SCALES = 3
+_UNIT = float(np.finfo(float).eps)
 _TOGETHER = 100_000
 
 
@@ -57,17 +60,23 @@ class Surroundings:
         return self.subject.flat(self.at)
 
     @cached_property
-    def _random(self) -> tuple[Array, Array, float]:
+    def _random(self) -> tuple[Array, float]:
         rng = np.random.default_rng(self.seed)
         shape = (_DIRECTIONS, self.at.size)
-        return rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape), rng.integers(-3, 4, shape), rng.uniform(1, 2)
+        return rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape), rng.uniform(1, 2)
+
+    @property
+    def everywhere(self) -> Array:
+        """A direction through all entries."""
+        direction: Array = self._random[0][0] * self.scales
+        return direction
 
     @cached_property
     def noise(self) -> Array:
         """The uncertainty of each entry of the value."""
         directions = [row * self.scales for row in self._random[0]]
         epsilon = float(np.finfo(self.subject.wide_output.dtype).eps)
-        measured = noise_of(self.subject.flat, self.at, directions, epsilon, float(np.finfo(float).eps))
+        measured = noise_of(self.subject.flat, self.at, directions, epsilon, _UNIT, scales=_SCALES)
         return np.fmax(measured, epsilon * self.magnitude)
 
     @cached_property
@@ -78,9 +87,8 @@ class Surroundings:
 
     @cached_property
     def wobbles(self) -> tuple[Array, ...]:
-        """Points a few units in the last place of double precision away."""
-        unit = float(np.finfo(float).eps)
-        return tuple([self.at * (1 + unit * row) for row in self._random[1][:_WOBBLES]])
+        """Points very near, at a relative distance that rounding inside the function does not hide."""
+        return tuple([self.at * (1 + _WOBBLE * row) for row in self._random[0][:_WOBBLES]])
 
     def line(self, direction: Array) -> Line:
         """The values along a direction."""
@@ -98,7 +106,7 @@ class Surroundings:
         found: list[Estimate] = []
         for k in range(0, len(lines), together):
             some = lines[k : k + together]
-            found += differentiate(some, self.value, self.noise, order, jitter=self._random[2], typical=self.size)
+            found += differentiate(some, self.value, self.noise, order, jitter=self._random[1], typical=self.size)
         return [self._refined(*each, order) for each in zip(found, directions, lines, strict=True)]
 
     def _refined(self, found: Estimate, direction: Array, line: Line, order: int) -> Estimate:
@@ -108,7 +116,7 @@ class Surroundings:
         if EXACT in self.oracles and is_whole(self.at) and is_whole(direction):
             found = _sharpen(found, exact_derivative(line, self.value, order), self.size)
         if COMPLEX_STEP in self.oracles and order == 1 and not self.subject.single and np.any(found.error > 0):
-            found = _sharpen(found, complex_step(self.subject, self.at, direction, self.wobbles), self.size)
+            found = _sharpen(found, complex_step(self.subject, self.at, direction, self.wobbles, self.noise), self.size)
         return found
 
 

@@ -25,10 +25,13 @@ _SAFETY = 16.0
 _REFUSALS = (TypeError, *OUTSIDE)
 
 
-def complex_step(subject: Subject, at: Array, direction: Array, wobbles: tuple[Array, ...]) -> Estimate | None:
+def complex_step(
+    subject: Subject, at: Array, direction: Array, wobbles: tuple[Array, ...], noise: Array
+) -> Estimate | None:
     """The derivative along a direction, or None where the function does not take complex arguments.
 
-    `wobbles` are points a few units in the last place away: how much the result differs there is its error.
+    Its error is how much it differs at `wobbles`, which are points very near, and the `noise` of real values: what
+    rounding does to them it does to the complex ones too.
     """
     if subject.point.is_complex:
         return None
@@ -39,7 +42,7 @@ def complex_step(subject: Subject, at: Array, direction: Array, wobbles: tuple[A
             return None
         values.append(value)
     spread = np.max(np.abs(np.stack(values) - values[0]), axis=0)
-    error = _SAFETY * (spread + _UNIT * np.abs(values[0]))
+    error = _SAFETY * (spread + noise + _UNIT * np.abs(values[0]))
     return single(values[0], np.where(np.isfinite(error), error, np.inf), "complex step")
 
 

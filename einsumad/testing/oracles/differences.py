@@ -37,6 +37,9 @@ _RESOLVED = 0.01
 _ROUNDED = 1e-12
 _JUMPS = 0.01
 _SLOW = 3.0
+_SLOPE = 0.1
+_GOOD = 1e-4
+_PATIENCE = 1e3
 _UNIT = float(np.finfo(float).eps)
 
 
@@ -50,6 +53,7 @@ class _Block:
     right: Array
     side_error: Array
     still: Array
+    bordered: Array
     quantum: Array
     size: Array
     step: Array
@@ -66,16 +70,17 @@ def differentiate(
 
     A line varies over t of the size of one. `noise` is the uncertainty of each entry of the values. `jitter`, from 1 to
     2, keeps the steps off the periods of periodic functions. `typical` is the size that entries of the derivative
-    usually have: those that are much smaller need not be known as well. Lines that are known well enough after the first
+    usually have: those that are much smaller need not be known as well. Lines that are known well enough after some
     steps are not evaluated at others.
     """
     found: dict[int, Estimate] = {}
     open_lines = list(range(len(lines)))
     blocks: list[_Block] = []
+    target = _TARGET[order]
     for exponent in (_FIRST[order], *_NEXT[order]):
         blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, jitter * 2.0**exponent))
         best = _best(blocks, np.tile(noise, len(open_lines)))
-        precise = best.error <= _TARGET[order] * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
+        precise = best.error <= target * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
         done = precise.reshape(len(open_lines), -1).all(axis=1)
         found.update(zip(open_lines, best.divided(len(open_lines)), strict=True))
         kept = np.repeat(~done, at_zero.size)
@@ -83,6 +88,7 @@ def differentiate(
         open_lines = [k for k, finished in zip(open_lines, done, strict=True) if not finished]
         if not open_lines:
             break
+        target = min(target * _PATIENCE, _GOOD)
     return [found[k] for k in range(len(lines))]
 
 
@@ -100,9 +106,9 @@ def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, long
             quantum = np.fmin.reduce(np.where(changes > 0, changes, np.inf), axis=0)
             uncertain = noise + _UNIT * size + np.where(_rounds(changes[:4]) | _rounds(changes[4:]), quantum, 0.0)
             estimates = _formulas(values, uncertain, order, steps[k + 3])
-            rows.append((*estimates, np.all(values == at_zero, axis=0), quantum, size))
-    value, error, left, right, side_error, still, quantum, size = (np.stack(part) for part in zip(*rows, strict=True))
-    return _Block(value, error, left, right, side_error, still, quantum, size, np.array(steps[3:]))
+            bordered = ~np.all(np.isfinite(values), axis=0)
+            rows.append((*estimates, np.all(values == at_zero, axis=0), bordered, quantum, size))
+    return _Block(*[np.stack(part) for part in zip(*rows, strict=True)], np.array(steps[3:]))
 
 
 def _side_by_side(lines: Sequence[Line], t: float) -> Array:
@@ -178,19 +184,24 @@ def _drift(value: Array) -> Array:
 
 
 def _trusted(every: _Block, noise: Array) -> Array:
-    """Which steps count: those that change nothing tell nothing, or tell that the function is piecewise constant.
+    """Which steps count: none that reach beyond the domain if some do not, and not all where short ones change nothing.
 
-    The least change of a value says which: about a unit in its last place, it is rounded, and short steps count for
-    nothing; a good part of the value, it jumps, and long steps count for nothing; in between nothing is known.
+    Where short steps change nothing and long ones do, either the values are rounded, and short steps tell nothing; or
+    the function is constant nearby, and long steps tell nothing. The least change decides: about a unit in the last
+    place, it is rounded; a good part of the value, it jumps. In between the function is constant nearby if no long
+    step resolves a slope, as when all of them meet a kink; else nothing is known.
     """
     still = every.still
+    within = ~every.bordered | np.all(every.bordered, axis=0)
     some = still.any(axis=0) & ~still.all(axis=0)
     if not some.any():
-        return np.ones(still.shape, bool)
+        return within
     quantum, size = np.fmin.reduce(every.quantum, axis=0), np.fmax.reduce(every.size, axis=0)
     rounded = quantum <= np.maximum(_ROUNDED * np.maximum(size, 1.0), 8 * noise)
-    jumps = quantum >= _JUMPS * size
-    return ~some | np.where(rounded, ~still, np.where(jumps, still, False))
+    with np.errstate(all="ignore"):
+        slopes = np.any(~still & (every.error <= _SLOPE * np.abs(every.value)), axis=0)
+    constant = (quantum >= _JUMPS * size) | ~slopes
+    return within & (~some | np.where(rounded, ~still, np.where(constant, still, False)))
 
 
 def _conflict(value: Array, error: Array, best: Array, best_error: Array) -> Array:

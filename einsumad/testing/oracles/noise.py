@@ -22,9 +22,10 @@ Array = np.ndarray[Any, Any]
 _STEP = 16
 _LONGER = 2**12
 _LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37)
-_FOURTH = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
+_WEIGHTS = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
 _SAFETY = 4.0
+_GROWTH = 6.0
 _FARTHEST = 2.0**-10
 
 
@@ -47,12 +48,24 @@ def noise_of(
     for direction in directions:
         for scale in range(scales):
             step = min(_STEP * unit * _LONGER**scale, _FARTHEST) * direction
-            samples = [middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)]
-            with np.errstate(all="ignore"):
-                fourth = np.abs(np.tensordot(_FOURTH, np.stack(samples), axes=1)) * (_SAFETY / _SPREAD)
-            noise = np.fmax(noise, fourth)
+            noise = np.fmax(noise, _differences(function, at, middle, step, smooth=scale > 0))
         noise = np.fmax(noise, _quantum(function, at, middle, direction, unit))
     return np.where(np.isfinite(noise), noise, 0.0)
+
+
+def _differences(function: Callable[[Array], Array], at: Array, middle: Array, step: Array, *, smooth: bool) -> Array:
+    """The noise that fourth differences show; those that grow with the step like smooth ones are left out if asked."""
+    near = _fourth([middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)])
+    if not smooth:
+        return near
+    far = _fourth([middle if k == 0 else function(at + k * step) for k in (-4, -2, 0, 2, 4)])
+    with np.errstate(all="ignore"):
+        return np.where(far < _GROWTH * near, near, 0.0)
+
+
+def _fourth(samples: Sequence[Array]) -> Array:
+    with np.errstate(all="ignore"):
+        return np.abs(np.tensordot(_WEIGHTS, np.stack(samples), axes=1)) * (_SAFETY / _SPREAD)
 
 
 def _quantum(function: Callable[[Array], Array], at: Array, middle: Array, direction: Array, unit: float) -> Array:
