@@ -1,0 +1,82 @@
+"""What a function does not depend on has the derivative zero, of the right shape and dtype.
+
+Owns these laws. Imports agreement and the contract. Invariant: zeros are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from einsumad.testing.point import Array
+from einsumad.testing.properties.agreement import Claim, Equation, agree
+from einsumad.testing.properties.contract import complaints, derivative_blocks
+from einsumad.testing.properties.place import Place, flat
+from einsumad.testing.properties.probe import Probe
+from einsumad.testing.report import Finding
+
+CONSTANT, UNUSED = "constant function", "unused argument"
+
+_EXTRA = 2
+
+
+def constant_function(probe: Probe) -> Iterator[Finding]:
+    """The derivatives, tangents and cotangents of a function that always returns the value of the case."""
+    value = probe.value
+
+    def constant(*_: Any) -> Any:
+        return value.copy()
+
+    for order in range(1, probe.case.order + 1):
+        for mode in probe.modes:
+            probe.refuse_large(order)
+            nested = probe.case.system.derivative(constant, probe.at.fresh(), order, mode)
+            blocks = list(derivative_blocks(nested, value, probe.arrays, order))
+            yield from complaints(Claim(CONSTANT, order, mode, "zeros of its shape and dtype"), blocks)
+            claim = Claim(CONSTANT, order, mode, "zero")
+            yield agree(probe, claim, _zero(_joined([array for _, array, *_ in blocks])), str)
+    tangent = probe.at.jvp(probe.tangents[0], constant)
+    yield agree(probe, Claim(CONSTANT, 1, "jvp", "zero"), _zero(tangent), probe.value_index)
+    pulled = flat(probe.at.vjp(probe.cotangents[0], constant))
+    yield agree(probe, Claim(CONSTANT, 1, "vjp", "zero"), _zero(pulled), probe.entry)
+
+
+def _joined(arrays: list[Any]) -> Array:
+    return flat(arrays)
+
+
+def _zero(found: Array) -> Equation:
+    return Equation(lambda _: found, lambda _: np.zeros(found.shape))
+
+
+def unused_argument(probe: Probe) -> Iterator[Finding]:
+    """The derivatives with respect to one more array, which the function does not look at."""
+    dtype = probe.arrays[0].dtype if probe.arrays else np.dtype(np.float64)
+    extra = probe.rng.uniform(1, 2, _EXTRA).astype(dtype)
+
+    def wider(*xs: Any) -> Any:
+        return probe.case.function(*xs[:-1])
+
+    def widened(place: Place) -> Place:
+        return replace(place, arrays=(*place.arrays, extra), original=wider)
+
+    for order in range(1, min(probe.case.order, 2) + 1):
+        for mode in probe.modes if order == 1 else probe.modes[:1]:
+            claim = Claim(UNUSED, order, mode, "zeros beside the other derivatives")
+            yield agree(probe, claim, _padded(probe, widened, order, mode), str)
+    (tangents,) = probe.tangents[:1]
+    jvp = Equation(lambda place: widened(place).jvp((*tangents, extra)), lambda place: place.jvp(tangents))
+    yield agree(probe, Claim(UNUSED, 1, "jvp", "the tangent without it"), jvp, probe.value_index)
+    pulled = widened(probe.at).vjp(probe.cotangents[0])[-1]
+    yield agree(probe, Claim(UNUSED, 1, "vjp", "zero"), _zero(pulled), str)
+
+
+def _padded(probe: Probe, widened: Any, order: int, mode: str) -> Equation:
+    def expected(place: Place) -> Array:
+        tensor = probe.tensor(place, order, mode)
+        return np.pad(tensor, [(0, 0), *[(0, _EXTRA)] * order])
+
+    return Equation(lambda place: widened(place).derivative(order, mode, None, probe.value.shape), expected)

@@ -1,0 +1,53 @@
+"""Values: a system computes what the function computes, whichever transform gives the value.
+
+Owns this law. Imports agreement. Invariant: where the function itself is not finite, a system may know better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from einsumad.testing.point import Array
+from einsumad.testing.properties.agreement import Claim, Equation, agree
+from einsumad.testing.properties.place import Place
+from einsumad.testing.properties.plain import plain_noise, plain_value
+from einsumad.testing.properties.probe import Probe
+from einsumad.testing.report import Finding
+
+NAME = "value"
+
+
+def values(probe: Probe) -> Iterator[Finding]:
+    """The value of the system against that of the function, and the values that come with products against it."""
+    if plain_value(probe, probe.at) is not None:
+        equation = Equation(
+            lambda place: place.value(),
+            lambda place: _plain(probe, place),
+            composed=True,
+            noise=lambda: plain_noise(probe),
+        )
+        yield agree(probe, Claim(NAME, 0, "value", "the function itself"), equation, probe.value_index)
+    for name, value in (("jvp", _of_jvp), ("vjp", _of_vjp)):
+        claim = Claim(NAME, 0, f"value from {name}", "the value alone")
+        yield agree(probe, claim, Equation(value(probe), lambda place: place.value()), probe.value_index)
+
+
+def _plain(probe: Probe, place: Place) -> Array:
+    value = plain_value(probe, place)
+    if value is None:
+        raise ArithmeticError("the function is not defined here")
+    return value
+
+
+def _of_jvp(probe: Probe) -> Callable[[Place], Array]:
+    def value(place: Place) -> Array:
+        return place.computing.jvp(place.function(place.original), place.fresh(), probe.tangents[0])[0]
+
+    return value
+
+
+def _of_vjp(probe: Probe) -> Callable[[Place], Array]:
+    def value(place: Place) -> Array:
+        return place.computing.vjp(place.function(place.original), place.fresh(), probe.cotangents[0].copy())[0]
+
+    return value
