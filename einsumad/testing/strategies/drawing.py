@@ -59,7 +59,7 @@ def codes(draw: st.DrawFn, count: int) -> bytes:
 
 
 def coded(code: int, choices: Sequence[Choice]) -> Choice:
-    """The choice that a code from 0 to 255 stands for; there may be up to 256 choices.
+    """The choice that a code from 0 to 255 stands for; of more than 256 choices some are never made.
 
     >>> coded(0, "abc"), coded(100, "abc"), coded(255, "abc")
     ('a', 'b', 'c')
@@ -104,11 +104,6 @@ def drawn_shape(draw: st.DrawFn, sides: Sides) -> Shape:
     given: Any = draw(sides) if isinstance(sides, st.SearchStrategy) else sides
     shape = (given,) if isinstance(given, (int, np.integer)) else tuple(given)
     return tuple([int(side) for side in shape])
-
-
-def drawn_size(draw: st.DrawFn, size: int | st.SearchStrategy[int]) -> int:
-    """The whole number that an integer or a strategy for one stands for."""
-    return int(draw(size) if isinstance(size, st.SearchStrategy) else size)
 
 
 def check_sides(sides: object, owner: str) -> None:

@@ -19,7 +19,7 @@ from einsumad.testing.strategies.arrays import array_of
 from einsumad.testing.strategies.drawing import PRESENT, Shape, ShownAsText, coded, codes, present, rare, rescaled
 from einsumad.testing.strategies.namespaces import float_dtype, to_namespace
 from einsumad.testing.strategies.spec import FEATURES, LETTERS, EinsumSpec, einsum_spec
-from einsumad.testing.strategies.tables import table
+from einsumad.testing.strategies.tables import Table, table
 
 _MOST_INDICES = 5
 _OWN = 216  # codes from here on repeat an index of the same operand
@@ -52,15 +52,16 @@ def einsum_specs(
 ) -> st.SearchStrategy[EinsumSpec]:
     """Einsum calls without arrays.
 
-    ``allow`` names the features that may occur, see :data:`FEATURES`: all unless given. Operands have up to
-    ``max_axes`` named axes of sizes up to ``max_side``. Call the spec with arrays of its ``shapes``, or use
+    ``allow`` names the features that may occur: all unless given; :data:`FEATURES` says what each of them is. Operands
+    have up to ``max_axes`` named axes (one may have one more, where the output would be a scalar and must not) of sizes
+    up to ``max_side``. Call the spec with arrays of its ``shapes``, or use
     ``np.einsum(*spec.arguments(arrays), optimize=True)``. Shrinks to few operands, few indices, sizes of 2.
 
     >>> from hypothesis import find
     >>> find(einsum_specs(), lambda spec: "trace" in spec.features)
     einsum('ii->', x0) with x0(2, 2)
     """
-    unknown = sorted(set(allow) - FEATURES)
+    unknown = sorted(set(allow) - set(FEATURES))
     if unknown:
         raise ValueError(f"unknown features {', '.join(unknown)}: use some of {', '.join(sorted(FEATURES))}")
     if max_operands < 1 or max_axes < 1 or max_side < 2:
@@ -91,7 +92,7 @@ def einsum_cases(
 
 
 @st.composite
-def _cases(draw: st.DrawFn, specs: st.SearchStrategy[EinsumSpec], entries: Any, xp: Any | None) -> EinsumCase:
+def _cases(draw: st.DrawFn, specs: st.SearchStrategy[EinsumSpec], entries: Table, xp: Any | None) -> EinsumCase:
     spec = draw(specs)
     operands = [to_namespace(array_of(draw, entries, shape), xp) for shape in spec.shapes]
     return EinsumCase(spec, tuple(operands))
@@ -267,7 +268,8 @@ class _Draft:
         return Counter(label for term in self.terms for label in set(term.labels))
 
     def _spec(self, letters: str, output: str | None) -> EinsumSpec:
-        terms, shapes = [], dict[int, Shape]()
+        terms: list[str] = []
+        shapes: dict[int, Shape] = {}
         for term, slot in zip(self.terms, self.slots, strict=True):
             named = [letters[label] for label in term.labels]
             sizes = [1 if label in term.narrow else self.sizes[label] for label in term.labels]

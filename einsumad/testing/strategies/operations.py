@@ -188,7 +188,7 @@ KINKED = (
     _largest("max", -1),
     _largest("min", 0),
 )
-KINKS = {operation.template: operation.distance for operation in KINKED}
+KINKS = {operation.template: operation.distance for operation in KINKED if operation.distance is not None}
 
 
 # --- products ---------------------------------------------------------------------------------------------------------

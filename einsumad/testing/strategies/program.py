@@ -6,8 +6,7 @@ program computes and what its text says come from the same templates; text is fo
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -41,9 +40,8 @@ class Program(ShownAsText):
     Intermediate results are used as often as statements name them, so the expression graph shares nodes.
 
     >>> square = Statement("t0", "{0} * {0}", ("x",), "arithmetic")
-    >>> f = Program(
-    ...     ("x",), (square, Statement("t1", "np.sum({0})", ("t0",), "reductions")), "t1", (np.array([1.0, 2]),)
-    ... )
+    >>> total = Statement("t1", "np.sum({0})", ("t0",), "reductions")
+    >>> f = Program(("x",), (square, total), "t1", (np.array([1.0, 2.0]),))
     >>> f(*f.point)
     np.float64(5.0)
     >>> f
@@ -76,11 +74,7 @@ class Program(ShownAsText):
 
     def run(self, arrays: Sequence[Any], xp: Any = np) -> Any:
         """Compute the program by the functions of a namespace; NumPy's dispatch on the arrays."""
-        if len(arrays) != len(self.arguments):
-            raise TypeError(f"the program takes {', '.join(self.arguments)}: {len(arrays)} arrays were given")
-        values = dict(zip(self.arguments, arrays, strict=True))
-        deque(self._steps(values, xp), maxlen=0)
-        return values[self.result]
+        return self._values(arrays, xp)[self.result]
 
     def distance_to_kinks(self, *arrays: Any) -> float:
         """How far the operands of the kinked statements are from their kinks: the least difference, infinite if none.
@@ -89,21 +83,24 @@ class Program(ShownAsText):
         >>> Program(("x",), (size,), "t0", (np.array([1.0, -0.25]),)).distance_to_kinks(np.array([1.0, -0.25]))
         0.25
         """
-        least = inf
-        if not any(statement.template in KINKS for statement in self.statements):
-            return least
-        for statement, operands in self._steps(dict(zip(self.arguments, map(np.asarray, arrays), strict=True)), np):
-            distance = KINKS.get(statement.template)
-            if distance is not None and len(set(statement.operands)) == len(operands):
-                least = min(least, float(np.min(np.abs(distance(*operands)), initial=inf)))
-        return least
+        kinked = [
+            statement
+            for statement in self.statements
+            if statement.template in KINKS and len(set(statement.operands)) == len(statement.operands)
+        ]
+        values = self._values([np.asarray(array) for array in arrays], np) if kinked else {}
+        distances = [KINKS[statement.template](*[values[name] for name in statement.operands]) for statement in kinked]
+        return min([inf, *[float(np.min(np.abs(distance), initial=inf)) for distance in distances]])
 
-    def _steps(self, values: dict[str, Any], xp: Any) -> Iterator[tuple[Statement, list[Any]]]:
-        """Compute statement by statement into the values, and yield each statement with its operands."""
+    def _values(self, arrays: Sequence[Any], xp: Any) -> dict[str, Any]:
+        """The values of all names."""
+        if len(arrays) != len(self.arguments):
+            raise TypeError(f"the program takes {', '.join(self.arguments)}: {len(arrays)} arrays were given")
+        values = dict(zip(self.arguments, arrays, strict=True))
         for statement in self.statements:
             operands = [values[name] for name in statement.operands]
             values[statement.target] = computation(statement.template, len(operands))(xp, operands)
-            yield statement, operands
+        return values
 
     def __call__(self, *arrays: Any) -> Any:
         """Compute the program by NumPy, or by what the arrays dispatch to."""

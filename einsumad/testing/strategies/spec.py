@@ -7,9 +7,9 @@ drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import EllipsisType
+from types import EllipsisType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,23 @@ import numpy as np
 from einsumad.notation import Subscripts, check_sizes, parse
 from einsumad.testing.strategies.drawing import Shape, ShownAsText
 
-FEATURES = frozenset(
+FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "repeat",  # an index of two operands
-        "trace",  # an index twice in one operand
-        "naked_sum",  # an index that occurs once in all operands and is summed
-        "hadamard",  # an index of two operands that is kept
-        "outer",  # operands that no chain of common indices connects
-        "ellipsis",
-        "ellipsis_dropped",  # an ellipsis that the output leaves out: its axes are summed
-        "size1",  # a named index of size 1 that broadcasts against a larger size
-        "empty",  # an axis of size 0
-        "out_perm",  # named indices in the output in another order than they first occur
-        "implicit",  # no '->'
-        "interleaved",  # operand, labels, operand, labels, ..., output labels
-        "scalar_output",
-        "scalar_operand",
-        "same_operand",  # one array in two places
+        "repeat": "an index of two operands",
+        "trace": "an index twice in one operand",
+        "naked_sum": "an index that occurs once in all operands and is summed",
+        "hadamard": "an index of two operands that is kept",
+        "outer": "operands that no chain of common indices connects",
+        "ellipsis": "an ellipsis, of equal or unequal ranks, at any place",
+        "ellipsis_dropped": "an ellipsis that the output leaves out: its axes are summed",
+        "size1": "a named index of size 1 that broadcasts against a larger size",
+        "empty": "an axis of size 0",
+        "out_perm": "named indices in the output in another order than they first occur",
+        "implicit": "no '->'",
+        "interleaved": "operand, labels, operand, labels, ..., output labels",
+        "scalar_output": "an output without axes",
+        "scalar_operand": "an operand without axes",
+        "same_operand": "one array in two places",
     }
 )
 LETTERS = "ijklmnopqrstuvwxyz"

@@ -18,7 +18,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from einsumad.testing.strategies.arrays import array_of
-from einsumad.testing.strategies.drawing import Array, Shape, coded, coded_shape, codes, present
+from einsumad.testing.strategies.drawing import Array, Shape, ShownAsText, coded, coded_shape, codes, present
 from einsumad.testing.strategies.namespaces import float_dtype, to_namespace
 from einsumad.testing.strategies.operations import FAMILIES, SMOOTH, Operation
 from einsumad.testing.strategies.program import Program, Statement
@@ -29,7 +29,8 @@ _REACH = 2.0
 _MOST = 64.0
 _MOST_ENTRIES = 27
 _TRIES = 6
-_TO_SCALAR = FAMILIES["reductions"][:2]  # the sum, or the mean where the sum might be large
+_TO_SCALAR = FAMILIES["reductions"][:2]  # the sum, the mean
+_ANY_SHAPE = {"smooth", "arithmetic", "reductions", "kinked"}  # have operations that scalars can be given to
 _JOINING = FAMILIES["arithmetic"][1::-1]  # the product, the sum
 
 
@@ -77,6 +78,8 @@ def programs(
         raise ValueError(
             f"programs needs 1 <= max_arguments <= {len(_NAMES)}, max_statements >= 1, max_dims >= 0 and max_side >= 1"
         )
+    if max_dims == 0 and not _ANY_SHAPE & set(families):
+        raise ValueError(f"families={families!r} have no operation on scalars: give max_dims >= 1, or more families")
     found = float_dtype(dtype)
     if found == np.float16:
         raise TypeError("programs are float64 or float32: NumPy has no linear algebra for float16")
@@ -86,8 +89,8 @@ def programs(
     return _programs(_Settings(names, chosen, *limits, scalar=scalar, margin=margin, dtype=found), xp)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Settings(ShownAsText):
     names: tuple[str, ...]
     families: tuple[tuple[Operation, ...], ...]
     max_arguments: int
@@ -97,6 +100,9 @@ class _Settings:
     scalar: bool
     margin: float
     dtype: np.dtype[Any]
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self.names)}>"
 
 
 @st.composite
@@ -110,7 +116,7 @@ def _programs(draw: st.DrawFn, settings: _Settings, xp: Any | None) -> Program:
     if "arithmetic" in settings.names and present(joined):
         draft.join()
     if settings.scalar and draft.pool[-1].shape:
-        any(draft.add("reductions", operation, (draft.pool[-1],)) for operation in _TO_SCALAR)
+        draft.reduce()
     kept, result = _needed(draft.statements, draft.pool[-1].name)
     program = Program(tuple([argument.name for argument in arguments]), kept, result, ())
     point = _point(draw, program, settings, [argument.shape for argument in arguments])
@@ -133,9 +139,10 @@ def _arguments(chosen: Sequence[int], main: int, settings: _Settings) -> list[_O
     sides = (*[coded(main, sizes)] * 4, *sizes, 1)
     width = 1 + settings.max_dims
     parts = [chosen[start : start + width] for start in range(0, len(chosen), width)]
+    min_dims = 0 if _ANY_SHAPE & set(settings.names) else 1
     pool = []
     for name, (_, *axes) in zip(_NAMES, [part for part in parts if present(part[0])] or parts[:1], strict=False):
-        pool.append(_Operand(name, coded_shape(axes, sides), _REACH))
+        pool.append(_Operand(name, coded_shape(axes, sides, min_dims), _REACH))
     return pool
 
 
@@ -177,6 +184,12 @@ class _Draft:
         self.pool.append(_Operand(target, *value))
         self.used.update(names)
         return True
+
+    def reduce(self) -> None:
+        """Make a scalar of the result: the sum, or the mean where the sum might be large."""
+        for operation in _TO_SCALAR:
+            if self.add("reductions", operation, (self.pool[-1],)):
+                return
 
     def join(self) -> None:
         """Multiply or add what no statement uses so far to the result, so that less of the program is dropped."""

@@ -47,7 +47,7 @@ def cotangents(shape: Sides, dtype: Any = np.float64, *, xp: Any | None = None) 
 def tangents(*primals: Any) -> st.SearchStrategy[Any]:
     """Tangents at primals: same shapes, dtypes and namespaces, together of norm 1.
 
-    One primal gives one array, several give a tuple.
+    One primal gives one array, several give a tuple. Primals without an ``__array_namespace__`` get NumPy arrays.
 
     >>> from hypothesis import find
     >>> find(tangents(np.float32(5), np.ones(2)), lambda v: v[0] and v[1][1])

@@ -90,7 +90,7 @@ def test_entries_keep_away_from_kinks(x):
 @pytest.mark.parametrize("empty", [False, True])
 @pytest.mark.parametrize("size1", [False, True])
 def test_shapes_have_what_is_asked_for(empty, size1):
-    found = examples(shapes(1, 4, max_side=4, size1=size1, empty=empty), 300)
+    found = examples(shapes(1, 4, max_side=4, size1=size1, empty=empty), 150)
     sides = {side for shape in found for side in shape}
     assert sides == {2, 3, 4} | ({1} if size1 else set()) | ({0} if empty else set())
     assert {len(shape) for shape in found} == {1, 2, 3, 4}

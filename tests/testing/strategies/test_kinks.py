@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.errors import Unsatisfiable
+from hypothesis.errors import FailedHealthCheck
 
 from einsumad.testing.strategies import at_kinks, away_from_kinks, floats, near_kinks, shapes, symmetric, ties
 from tests.testing.strategies.drawn import examples, minimal
@@ -32,8 +32,8 @@ def test_away_from_kinks_keeps_the_structure(A):
 
 
 def test_away_from_kinks_that_are_everywhere_gives_up():
-    with pytest.raises(Unsatisfiable):
-        minimal(away_from_kinks(floats(2), lambda x: 0 * x))
+    with pytest.raises(FailedHealthCheck, match="filtering out"):
+        examples(away_from_kinks(floats(2), lambda x: 0 * x), 10)
 
 
 @pytest.mark.fuzz
@@ -51,7 +51,7 @@ def test_other_entries_are_not_at_a_kink():
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_near_a_kink_is_close_but_not_at_it(dtype):
-    found = examples(near_kinks(3, (0.0, -100.0), dtype))
+    found = examples(near_kinks(3, (0.0, -100.0), dtype), 80)
     reach = np.sqrt(float(np.finfo(dtype).eps))
     sides = set()
     for x in found:
@@ -78,7 +78,7 @@ def test_ties_are_ties(axis, extreme, data):
 
 
 def test_ties_are_of_any_number_at_any_place():
-    found = examples(ties(4), 300)
+    found = examples(ties(4), 200)
     places = {tuple(np.flatnonzero(x == x.max())) for x in found}
     assert {len(tied) for tied in places} == {2, 3, 4}
     assert {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)} <= places

@@ -148,19 +148,20 @@ def test_a_tie_is_a_kink_of_the_largest_entry():
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_families_can_be_switched(family):
     found = examples(programs([family], scalar=False), 60)
-    assert {name for program in found for name in program.families} == {family}
+    assert all(program.families == {family} for program in found)
 
 
-def test_every_operation_occurs():
-    found = examples(programs(max_dims=3), 1000)
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_every_operation_occurs(family):
+    found = examples(programs([family], max_dims=3), 150)
     seen = {statement.template for program in found for statement in program.statements}
-    for operation in (operation for family in FAMILIES.values() for operation in family):
+    for operation in FAMILIES[family]:
         fitting = {operation.text([(n, n)], "float64") for n in (1, 2, 3)}
         assert seen & fitting, operation.template
 
 
 def test_programs_are_graphs_with_shared_values():
-    found = examples(programs(), 400)
+    found = examples(programs(), 250)
     lengths = [len(program.statements) for program in found]
     assert np.mean([length > 3 for length in lengths]) > 0.3
     assert max(lengths) >= 8
@@ -245,6 +246,7 @@ def test_the_interpreter_knows_nothing_but_expressions_of_np(text):
         (lambda: programs(["smoth"]), ValueError, "linear_algebra"),
         (lambda: programs([]), ValueError, "one or more"),
         (lambda: programs(max_arguments=0), ValueError, "max_arguments"),
+        (lambda: programs(["products"], max_dims=0), ValueError, "no operation on scalars"),
         (lambda: programs(dtype="float16"), TypeError, "float16"),
         (lambda: minimal(programs())(1.0, 2.0), TypeError, "takes x: 2 arrays"),
     ],
