@@ -170,7 +170,8 @@ def single_precision_finding(outcome: Outcome, claimed: Claimed, parts: list[Arr
         if values.size == 0 or np.any(values != values.astype(np.float32)):
             return []
         gap = np.abs(claimed.value - outcome.expected)
-        off = (gap > 10 * outcome.error + 1e-9 * np.abs(outcome.expected)) & (gap > 0)
+        largest = np.nanmax(np.abs(outcome.expected), initial=0.0)
+        off = gap > 10 * outcome.error + 1e-9 * np.abs(outcome.expected) + 1e-11 * largest
     if outcome.finding.verdict == "wrong" or not off.any():
         return []
     row, column = (int(k) for k in np.unravel_index(np.argmax(np.where(off, gap, -1)), gap.shape))

@@ -26,7 +26,6 @@ from einsumad.testing.point import Array, Point, count, subscript
 from einsumad.testing.report import Finding, Verdict
 
 _UNIT = float(np.finfo(float).eps)
-_SCALES = 3
 _DIRECTIONS = 2
 
 
@@ -63,7 +62,7 @@ def claimed_matrix(point: Point, claim: Callable[[Array], Array], dtype: np.dtyp
     precision = float(np.finfo(dtype).eps) if dtype.kind in "fc" else _UNIT
     rng = np.random.default_rng([seed, 2])
     directions = [at * rng.uniform(0.5, 1.5, at.size) * rng.choice([-1, 1], at.size) for _ in range(_DIRECTIONS)]
-    noise = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon, scales=_SCALES)
+    noise = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon)
     return Claimed(value, noise.reshape(value.shape), max(precision, _UNIT))
 
 

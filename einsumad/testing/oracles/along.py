@@ -28,7 +28,6 @@ _PRECISE = 1e-6
 _DIRECTIONS = 2
 _WOBBLES = 2
 _WOBBLE = 2.0**-40
-_SCALES = 3
 _UNIT = float(np.finfo(float).eps)
 _TOGETHER = 100_000
 
@@ -76,14 +75,15 @@ class Surroundings:
         """The uncertainty of each entry of the value."""
         directions = [row * self.scales for row in self._random[0]]
         epsilon = float(np.finfo(self.subject.wide_output.dtype).eps)
-        measured = noise_of(self.subject.flat, self.at, directions, epsilon, _UNIT, scales=_SCALES)
+        measured = noise_of(self.subject.flat, self.at, directions, epsilon, _UNIT)
         return np.fmax(measured, epsilon * self.magnitude)
 
     @cached_property
     def magnitude(self) -> Array:
-        """The size of each entry of the value, or of the terms in it."""
+        """The size of each entry of the value, or of the terms in it; a zero may be the difference of larger numbers."""
         size = np.abs(self.value) if self.natural is None else np.fmax(np.abs(self.value), self.natural)
-        return np.where(np.isfinite(size), size, 0.0)
+        size = np.where(np.isfinite(size), size, 0.0)
+        return np.where(size == 0, np.max(size, initial=0.0) or 1.0, size)
 
     @cached_property
     def wobbles(self) -> tuple[Array, ...]:

@@ -21,6 +21,7 @@ Array = np.ndarray[Any, Any]
 
 _STEP = 16
 _LONGER = 2**12
+_SCALES = 3
 _LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37)
 _WEIGHTS = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
@@ -35,21 +36,18 @@ def noise_of(
     directions: Sequence[Array],
     epsilon: float,
     unit: float,
-    *,
-    scales: int = 1,
 ) -> Array:
     """The noise of each entry of the value at a point, seen along some directions.
 
-    `epsilon` is the rounding unit of the values, `unit` that of the arguments. With several `scales` longer steps are
-    tried too, which show what is rounded coarsely inside and is smooth outside, and may see a kink nearby as noise.
+    `epsilon` is the rounding unit of the values, `unit` that of the arguments. Longer steps show what
+    is rounded coarsely inside and is smooth outside.
     """
     middle = function(at)
     noise = 0.5 * epsilon * np.abs(middle)
-    for direction in directions:
-        for scale in range(scales):
-            step = min(_STEP * unit * _LONGER**scale, _FARTHEST) * direction
-            noise = np.fmax(noise, _differences(function, at, middle, step, smooth=scale > 0))
-        noise = np.fmax(noise, _quantum(function, at, middle, direction, unit))
+    for scale in range(_SCALES):
+        step = min(_STEP * unit * _LONGER**scale, _FARTHEST) * directions[scale % len(directions)]
+        noise = np.fmax(noise, _differences(function, at, middle, step, smooth=scale > 0))
+    noise = np.fmax(noise, _quantum(function, at, middle, directions[0], unit))
     return np.where(np.isfinite(noise), noise, 0.0)
 
 

@@ -1,0 +1,79 @@
+"""The mutation self-test: every wrong derivative is flagged, no right one ever is, and most causes are named rightly.
+
+The rates are printed at the end of the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.testing.cases import RIGHT, WRONG, Case, Right, Wrong
+from tests.testing.selftest import report_of, size_of
+
+SEEDS = range(4)
+LARGE = 500
+FEW = 5
+seeds = st.integers(0, 2**32 - 1)
+
+
+def name_of(case: Case) -> str:
+    return case.name
+
+
+@pytest.mark.parametrize("case", WRONG, ids=name_of)
+def test_wrong_derivatives_are_flagged(case: Wrong, record_property: Callable[[str, Any], None]) -> None:
+    reports = [report_of(case, seed) for seed in (SEEDS if size_of(case) < LARGE else SEEDS[:1])]
+    assert all(report.verdict != "right" for report in reports), str(reports[0])
+    assert any(report.verdict == "wrong" for report in reports), str(reports[0])
+    named = Counter([cause for report in reports for cause in report.causes[:1]])
+    likeliest = named.most_common(1)[0][0] if named else ""
+    record_property("self-test", ["wrong", 1, int(likeliest == case.cause)])
+
+
+FAST = tuple([case for case in RIGHT if size_of(case) < LARGE])
+SLOW = tuple([case for case in RIGHT if size_of(case) >= LARGE])
+HARD = tuple([case for k, case in enumerate(FAST) if case.hard and [c.hard for c in FAST[:k]].count(case.hard) < 2])
+OTHERS = tuple([case for case in FAST if case not in HARD])
+
+
+def never_flagged(case: Right, examples: int, record_property: Callable[[str, Any], None]) -> None:
+    """Check the case at many points; a report that is not right may at most be undecided."""
+    seen = Counter[str]()
+
+    @settings(max_examples=examples)
+    @given(seeds)
+    def at(seed: int) -> None:
+        report = report_of(case, seed)
+        seen[report.verdict] += 1
+        report.raise_if_wrong()
+
+    at()
+    assert seen["right"] > 0, "never decided"
+    record_property("self-test", ["right", sum(seen.values()), seen["undecided"]])
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("case", HARD, ids=name_of)
+def test_hard_right_derivatives_are_never_flagged(case: Right, record_property: Callable[[str, Any], None]) -> None:
+    never_flagged(case, max(200, settings().max_examples), record_property)
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=name_of)
+def test_right_derivatives_are_not_flagged(case: Right, record_property: Callable[[str, Any], None]) -> None:
+    never_flagged(case, 20, record_property)
+
+
+@pytest.mark.parametrize("case", SLOW, ids=name_of)
+def test_large_right_derivatives_are_not_flagged(case: Right, record_property: Callable[[str, Any], None]) -> None:
+    never_flagged(case, FEW, record_property)
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len(WRONG) >= 60
+    assert len(HARD) >= 60
