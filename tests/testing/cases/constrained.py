@@ -123,6 +123,11 @@ def factor_sum_gradient(X, W):
     return 0.5 * (S + S.T)
 
 
+def factor_sum_lower(X, W):
+    S = factor_sum_gradient(X, W)
+    return np.tril(2 * S) - np.diag(np.diag(S))
+
+
 def factor_sum_diagonal_whole(X, W):
     L = np.linalg.cholesky(X)
     S = np.linalg.solve(L.T, np.linalg.solve(L.T, np.tril(L.T @ np.tril(W)).T).T)
@@ -247,6 +252,7 @@ RIGHT = (
     TRACE.right("symmetric trace, plain gradient", sandwich_trace_plain, "symmetric input"),
     LOG_DETERMINANT.right("log determinant of spd", log_determinant_gradient, "symmetric input"),
     FACTOR.right("Cholesky factor", factor_sum_gradient, "symmetric input"),
+    FACTOR.right("Cholesky factor, lower triangle", factor_sum_lower, "symmetric input"),
     SPECTRUM.right("spectrum at the identity", spectrum_squared_gradient, "degenerate spectrum"),
     TOP.right("top eigenvalue", top_projector, "symmetric input"),
     TRIANGULAR.right("triangular likelihood", triangular_likelihood_gradient, "triangular input"),

@@ -14,6 +14,12 @@ from tests.testing.cases.samplers import normals, separated, uniforms
 SINGLE_PI = float(np.float32(np.pi))
 
 
+def some_zero_bases(rng):
+    n = int(rng.integers(3, 6))
+    x = rng.permutation(np.append([0.0, 0.0], rng.uniform(0.5, 2.0, n - 2)))
+    return x, rng.integers(2, 5, n).astype(float)
+
+
 def log10_pushforward(primals, tangents):
     return tangents[0] / (primals[0] * np.log(10.0))
 
@@ -266,6 +272,24 @@ def diamond_one_path(_primals, tangents):
     return 15 * tangents[0]
 
 
+def shared_products(x, a):
+    return x * (x * a) + x * (x * a) + (x * x) * a
+
+
+def shared_products_pushforward(primals, tangents):
+    return 6 * primals[0] * primals[1] * tangents[0]
+
+
+def shared_products_counted_again(primals, tangents):
+    return 7 * primals[0] * primals[1] * tangents[0]
+
+
+def power_at_zero_pullback(primals, g):
+    x, p = primals
+    positive = x > 0
+    return g * p * x ** (p - 1), np.where(positive, g * x**p * np.log(np.where(positive, x, 1.0)), 0.0)
+
+
 def guarded_root(x):
     return np.sum(np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0))
 
@@ -303,6 +327,8 @@ WAVE = Target("gradient", wave, normals("n"))
 CUBES = Target("gradient", cubes, uniforms(1.2, 3.8, "n"), source="tinygrad/tinygrad#10460")
 LOGISTIC = Target("gradient", logistic_total, normals("n"))
 DIAMOND = Target("jvp", diamond, normals(""), source="karpathy/micrograd#2")
+SHARED = Target("jvp", shared_products, uniforms(0.5, 2.0, "n", "n"), source="sebgao/cTensor#5")
+POWER_AT_ZERO = Target("vjp", np.power, some_zero_bases, (0, 1), source="pytorch/pytorch#27134")
 GUARDED = Target("gradient", guarded_root, separated("n"), source="jax-ml/jax#2630")
 
 WRONG = (
@@ -337,6 +363,8 @@ WRONG = (
     LOGISTIC.wrong("logistic, 3 % off", logistic_three_per_cent, "constant factor"),
     LOGISTIC.wrong("logistic, column for a vector", logistic_column, "wrong shape"),
     DIAMOND.wrong("diamond, one path", diamond_one_path, "missing operand slot"),
+    SHARED.wrong("shared products, one counted again", shared_products_counted_again, "constant factor"),
+    POWER_AT_ZERO.wrong("power at base 0, logarithm of 0", power_pullback, "not a number"),
     GUARDED.wrong("guarded root, mask multiplied", guarded_root_multiplied, "not a number"),
 )
 
@@ -363,5 +391,7 @@ RIGHT = (
     CUBES.right("cubes", cubes_gradient),
     LOGISTIC.right("logistic sum", logistic_total_gradient),
     DIAMOND.right("diamond", diamond_pushforward),
+    SHARED.right("shared products", shared_products_pushforward),
+    POWER_AT_ZERO.right("power at base 0", power_at_zero_pullback, "zeros"),
     GUARDED.right("guarded root", guarded_root_gradient, "where"),
 )

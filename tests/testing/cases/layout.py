@@ -200,6 +200,16 @@ def on_the_diagonal_summed(_primals, g):
     return np.sum(g, axis=1)
 
 
+def outer_pullback(primals, g):
+    a, b = primals
+    return g @ b, g.T @ a
+
+
+def outer_not_transposed(primals, g):
+    a, b = primals
+    return g @ b, g @ a
+
+
 def symmetric_part(X):
     return 0.5 * (X + X.T)
 
@@ -236,6 +246,8 @@ EVERY_OTHER = Target("vjp", every_other, normals("n"))
 TILED = Target("vjp", tiled, normals("n"))
 REPEATED = Target("vjp", repeated, normals("n"))
 ON_THE_DIAGONAL = Target("vjp", np.diag, normals("n"))
+OUTER = Target("vjp", np.outer, normals("m", "n"), (0, 1))
+OUTER_SQUARE = Target("vjp", np.outer, normals("n", "n"), (0, 1), source="ml-explore/mlx#2376")
 SYMMETRIC_PART = Target("vjp", symmetric_part, normals("nn"))
 ROTATION = Target("jacobian", rotation_part, normals(""), source="HIPS/autograd#466")
 
@@ -258,6 +270,7 @@ WRONG = (
     TILED.wrong("tile, first copy only", tiled_first_copy, "missing sum over a broadcast axis"),
     REPEATED.wrong("repeat, summed as a tile", repeated_as_tiled, "wrong axis"),
     ON_THE_DIAGONAL.wrong("diagonal matrix, rows summed", on_the_diagonal_summed, "off the diagonal"),
+    OUTER_SQUARE.wrong("outer product, not transposed", outer_not_transposed, "transposed operand"),
     SYMMETRIC_PART.wrong("symmetric part, not symmetrised", same_cotangent, "not symmetrised"),
     ROTATION.wrong("tensordot, axes exchanged", rotation_part_other_axis, "sign"),
 )
@@ -278,6 +291,7 @@ RIGHT = (
     TILED.right("tile", tiled_pullback),
     REPEATED.right("repeat", repeated_pullback),
     ON_THE_DIAGONAL.right("diagonal matrix", on_the_diagonal_pullback),
+    OUTER.right("outer product", outer_pullback),
     SYMMETRIC_PART.right("symmetric part", symmetric_part_pullback),
     ROTATION.right("tensordot", rotation_part_jacobian),
 )

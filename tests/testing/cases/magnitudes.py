@@ -30,7 +30,12 @@ def nearly_singular(rng):
 
 def singular(rng):
     n = int(rng.integers(2, 5))
-    return (rng.integers(-3, 4, (n, n - 1)).astype(float) @ rng.integers(-3, 4, (n - 1, n)).astype(float),)
+    left, right = rng.integers(1, 4, (n, n - 1)), rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0], (n - 1, n))
+    return (left @ right,)
+
+
+def multiple_of_identity(rng):
+    return (rng.uniform(0.5, 2.0) * np.eye(int(rng.integers(2, 5))),)
 
 
 def far_logits(rng):
@@ -125,6 +130,26 @@ def cofactors(X):
     for i, j in np.ndindex(X.shape):
         C[i, j] = (-1) ** (i + j) * np.linalg.det(np.delete(np.delete(X, i, 0), j, 1))
     return C
+
+
+def nuclear_norm(X):
+    return np.sum(np.linalg.svd(X, compute_uv=False))
+
+
+def nuclear_norm_gradient(X):
+    U, _, V = np.linalg.svd(X)
+    return U @ V
+
+
+def pseudo_inverse(a, b):
+    return np.linalg.pinv(np.outer(a, b))
+
+
+def pseudo_inverse_pushforward(primals, tangents):
+    (a, b), (da, db) = primals, tangents
+    s, t = a @ a, b @ b
+    shrinking = 2 * (a @ da / s + b @ db / t)
+    return (np.outer(db, a) + np.outer(b, da) - shrinking * np.outer(b, a)) / (s * t)
 
 
 def log_sum_exp(x):
@@ -323,6 +348,8 @@ def angle_pullback(primals, g):
 HILBERT = Target("gradient", hilbert_solution, hilbert_side)
 LOG_DETERMINANT = Target("gradient", log_determinant, nearly_singular)
 DETERMINANT = Target("gradient", determinant, singular)
+NUCLEAR = Target("gradient", nuclear_norm, multiple_of_identity, source="jax-ml/jax#2311")
+PSEUDO_INVERSE = Target("jvp", pseudo_inverse, normals("m", "n"), (0, 1), source="pytorch/pytorch#65911")
 LOG_SUM_EXP = Target("gradient", log_sum_exp, far_logits)
 CROSS_ENTROPY = Target("gradient", cross_entropy, large_logits)
 SOFTPLUS = Target("gradient", softplus_total, far_logits)
@@ -356,6 +383,8 @@ RIGHT = (
     HILBERT.right("Hilbert system", hilbert_solution_gradient, "ill-conditioned"),
     LOG_DETERMINANT.right("log determinant, nearly singular", log_determinant_gradient, "ill-conditioned"),
     DETERMINANT.right("determinant of singular matrices", cofactors, "singular"),
+    NUCLEAR.right("nuclear norm at the identity", nuclear_norm_gradient, "degenerate spectrum"),
+    PSEUDO_INVERSE.right("pseudo-inverse of rank one", pseudo_inverse_pushforward, "fixed rank"),
     LOG_SUM_EXP.right("log sum exp at 1000", softmax, "overflow"),
     CROSS_ENTROPY.right("cross-entropy at large logits", cross_entropy_gradient, "saturated"),
     SOFTPLUS.right("softplus at 1000", special.expit, "overflow"),

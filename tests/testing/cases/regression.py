@@ -15,6 +15,11 @@ PENALTY = 0.7
 problem = normals("n", "mn", "m")
 
 
+def far_targets(rng):
+    w, b, X, y = normals("n", "", "mn", "m")(rng)
+    return w, b, X, y + 8.0
+
+
 def half_squares(w, X, y):
     return 0.5 * np.sum((X @ w - y) ** 2)
 
@@ -210,7 +215,7 @@ MEAN_SQUARES = Target("gradient", mean_squares, problem)
 RIDGE = Target("gradient", ridge, problem)
 MATRIX = Target("gradient", matrix_squares, normals("nk", "mn", "mk"))
 MATRIX_SQUARE = Target("gradient", matrix_squares, normals("nn", "nn", "nn"))
-INTERCEPT = Target("gradient", with_intercept, normals("n", "", "mn", "m"), (0, 1))
+INTERCEPT = Target("gradient", with_intercept, far_targets, (0, 1))
 HUBER = Target("gradient", huber, normals("n", "mn", "m", scale=2.0))
 PINBALL = Target("gradient", pinball, problem)
 LOG_COSH = Target("gradient", log_cosh, problem)
