@@ -6,16 +6,13 @@ named only if it fits every compared entry and is not the same number everywhere
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from einsumad.testing.diagnosis.elementary import FUNCTIONS, bases, factors
-from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, digits
+from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, Sample, digits, sample_of
 from einsumad.testing.diagnosis.factors import has_plain_factor
 from einsumad.testing.diagnosis.wording import entries, number
 
-_SAMPLE = 24
 _FEWEST = 3
 _DIGITS = 5.5
 _MULTIPLES = (
@@ -32,27 +29,6 @@ _MOST_EXPONENT = 8
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A few entries, wrong ones first, on which factors are tried before they are tried on all."""
-
-    at: tuple[Array, ...]
-    found: Array
-    expected: Array
-    tolerance: Array
-
-
-def _sample(c: Comparison, part: Array) -> Sample:
-    wrong, rest = np.argwhere(c.wrong & part), np.argwhere(part & ~c.wrong)
-    at = tuple(np.concatenate([_spread(wrong, _SAMPLE), _spread(rest, _SAMPLE)]).T)
-    return Sample(at, c.found[at], c.expected[at], c.tolerance[at])
-
-
-def _spread(positions: Array, count: int) -> Array:
-    chosen = np.linspace(0, len(positions) - 1, min(count, len(positions))).astype(int)
-    return np.asarray(positions[chosen])
-
-
 def missing_inner_derivative(c: Comparison) -> Cause | None:
     """``expected`` = found times an elementary function of the argument, the value or another argument."""
     if not np.any(c.wrong & c.nonzero & c.given) or not np.all(np.isfinite(c.found[c.compared])) or has_plain_factor(c):
@@ -66,17 +42,17 @@ def missing_inner_derivative(c: Comparison) -> Cause | None:
 
 def _recognised_factor(c: Comparison, part: Array, fewest: int = 0) -> str | None:
     """The factor that makes the claimed entries of this part right, as text."""
-    sample = _sample(c, part)
+    sample = sample_of(c, part)
     told = digits(c, part & c.nonzero & c.given)
     with np.errstate(all="ignore"):
         for base in bases(c):
-            if fewest and not _is_varied(base.values[part], fewest):
-                continue
             if (np.sum(told) if _is_varied(base.values[part], 2) else np.max(told, initial=0.0)) < _DIGITS:
                 continue
             tried = base.values[sample.at]
             for text, function in factors(base):
                 factor = function(tried)
+                if fewest and not _is_varied(factor, fewest):
+                    continue
                 for multiple, prefix in _MULTIPLES:
                     near = np.abs(sample.found * multiple * factor - sample.expected) <= sample.tolerance
                     if np.all(near) and _fits_all(c, multiple * function(base.values), part):
@@ -112,17 +88,20 @@ def scaled_inner_derivative(c: Comparison) -> Cause | None:
     if int(np.sum(part)) < _FEWEST or not np.any(c.wrong) or np.iscomplexobj(c.found * c.expected):
         return None
     with np.errstate(all="ignore"):
-        ratio = c.expected[part] / c.found[part]
         told = digits(c, part)
+        sample = sample_of(c, part)
+        ratio = sample.expected / sample.found
         if np.ptp(ratio) <= 10 * c.relative * np.max(np.abs(ratio)) or np.sum(told) - np.max(told) < _DIGITS:
             return None
         for base in bases(c):
+            tried = base.values[sample.at]
             for text, function in factors(base):
-                values = function(base.values[part])
+                values = function(tried)
                 if np.iscomplexobj(values) or not _is_varied(values):
                     continue
                 multiple = float(np.median(ratio / values))
-                if np.isfinite(multiple) and multiple and _fits_all(c, multiple * function(base.values), c.compared):
+                near = np.abs(sample.found * multiple * values - sample.expected) <= sample.tolerance
+                if multiple and np.all(near) and _fits_all(c, multiple * function(base.values), c.compared):
                     return _inner(f"{number(multiple)} {text}{_said_of(base.name)}")
     return None
 
@@ -142,17 +121,26 @@ def wrong_power(c: Comparison) -> Cause | None:
         part = part & c.wrong
     if int(np.sum(part)) < _FEWEST or np.iscomplexobj(c.found * c.expected):
         return None
+    sample = sample_of(c, part)
     with np.errstate(all="ignore"):
         for base in bases(c):
+            tried = base.values[sample.at]
             for template, function in FUNCTIONS:
-                size = np.abs(function(base.values[part]))
-                if not np.all(size > 0) or not _is_varied(size):
+                if not all(_powers(sample, np.abs(function(tried)), c.relative)):
                     continue
-                claimed = _exponent(np.abs(c.found[part]), size, 4 * c.relative)
-                due = _exponent(np.abs(c.expected[part]), size, c.tolerance[part] / np.abs(c.expected[part]))
+                everywhere = Sample((), c.found[part], c.expected[part], c.tolerance[part])
+                claimed, due = _powers(everywhere, np.abs(function(base.values[part])), c.relative)
                 if claimed and due and claimed != due:
                     return _exponents(template.format(base.name), claimed, due, base.name)
     return None
+
+
+def _powers(sample: Sample, of: Array, relative: float) -> tuple[float, float]:
+    """The exponents with which the claimed and the expected entries go; 0 if there are none."""
+    if not np.all(of > 0) or not _is_varied(of):
+        return 0.0, 0.0
+    claimed = _exponent(np.abs(sample.found), of, 4 * relative)
+    return claimed, _exponent(np.abs(sample.expected), of, sample.tolerance / np.abs(sample.expected))
 
 
 def exponent_kept(c: Comparison) -> Cause | None:

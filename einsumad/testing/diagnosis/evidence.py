@@ -20,6 +20,7 @@ _ERRORS = 50.0
 _RELATIVE = {2: 2e-2, 4: 5e-4}
 _RELATIVE_DOUBLE = 1e-6
 _FLOOR = 1e-2
+_SAMPLE = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +147,28 @@ def relative_tolerance(evidence: Evidence) -> float:
     return max(widths)
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A few entries, wrong ones first, on which an explanation is tried before it is tried on all."""
+
+    at: tuple[Array, ...]
+    found: Array
+    expected: Array
+    tolerance: Array
+
+
+def sample_of(c: Comparison, part: Array) -> Sample:
+    """The sample of a part: some wrong entries of it, and some others."""
+    wrong, rest = np.argwhere(c.wrong & part), np.argwhere(part & ~c.wrong)
+    at = tuple(np.concatenate([_spread(wrong, _SAMPLE), _spread(rest, _SAMPLE)]).T)
+    return Sample(at, c.found[at], c.expected[at], c.tolerance[at])
+
+
+def _spread(positions: Array, count: int) -> Array:
+    chosen = np.linspace(0, len(positions) - 1, min(count, len(positions))).astype(int)
+    return np.asarray(positions[chosen])
+
+
 def explains(c: Comparison, predicted: Array, allowed: Array | None = None) -> bool:
     """Whether a prediction of the found entries fits, and so explains what is wrong.
 
@@ -160,9 +183,16 @@ def explains(c: Comparison, predicted: Array, allowed: Array | None = None) -> b
         return bool(np.all((np.abs(c.found - predicted) <= margin)[known]))
 
 
-def explains_moved(c: Comparison, move: Callable[[Array], Array]) -> bool:
-    """Whether the found entries are the expected ones in other places; tolerances move along."""
-    return explains(c, move(c.expected), np.maximum(move(c.tolerance), c.floor))
+def explains_moved(c: Comparison, move: Callable[[Array], Array], sample: Sample) -> bool:
+    """Whether the found entries are the expected ones in other places; tolerances move along.
+
+    The sample is tried first.
+    """
+    moved, tolerance = move(c.expected), move(c.tolerance)
+    gap = np.abs(sample.found - moved[sample.at])
+    if np.any(gap > np.maximum(tolerance[sample.at], np.maximum(c.relative * np.abs(sample.found), c.floor))):
+        return False
+    return explains(c, moved, np.maximum(tolerance, c.floor))
 
 
 def explains_expected(c: Comparison, corrected: Array, spread: Array | float = 0.0) -> bool:

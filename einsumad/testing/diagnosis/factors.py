@@ -190,16 +190,16 @@ def has_plain_factor(c: Comparison) -> bool:
 def constant_factor(c: Comparison) -> Cause | None:
     """``found`` = c expected, for any other number c; the entries that are not 0 are several."""
     factor = factor_of(c)
-    return None if factor is None or factor.count == 1 else _any_factor(c, factor)
+    return None if factor is None or factor.count == 1 else _any_factor(factor)
 
 
 def only_entry(c: Comparison) -> Cause | None:
     """``found`` = c expected, where a single entry is not 0."""
     factor = factor_of(c)
-    return None if factor is None else _any_factor(c, factor)
+    return None if factor is None else _any_factor(factor)
 
 
-def _any_factor(c: Comparison, factor: Factor) -> Cause:
+def _any_factor(factor: Factor) -> Cause:
     name = recognised(factor.value, min(factor.uncertainty, _VAGUE * abs(factor.value)))
     ratio = number(factor.value)
     shown = f"{name} = {ratio}" if name and name != ratio else ratio
@@ -208,7 +208,7 @@ def _any_factor(c: Comparison, factor: Factor) -> Cause:
     if factor.count == 1:
         return Cause(
             "constant factor",
-            f"{entries(c.nonzero)} is {shown} times what it should be{off}; as no other entry differs from 0, likely a "
+            f"the only entry that is not 0 is {shown} times what it should be{off}: likely a "
             "constant is wrong or missing, but other mistakes can look the same",
         )
     return Cause(
@@ -249,16 +249,15 @@ def factor_in_places(c: Comparison) -> Cause | None:
 
 def slightly_off(c: Comparison) -> Cause | None:
     """``found`` = (1 + s) expected with an s too small for the tolerance of other rules."""
-    if not c.same_shape or np.sum(c.nonzero) < 3:
+    if not c.same_shape or not np.any(c.nonzero) or not np.all(np.isfinite(c.found[c.compared])):
         return None
-    part = c.nonzero & (np.abs(c.expected) > 1e-3 * c.scale)
-    with np.errstate(all="ignore"):
-        excess = (c.found[part] / c.expected[part] - 1).real
-        noise = np.abs(np.asarray(c.evidence.error)[part] / c.expected[part])
-    mean = float(np.mean(excess)) if excess.size else 0.0
-    if excess.size < 3 or np.ptp(excess) > _STEADY * abs(mean) or np.max(noise) > _STEADY * abs(mean):
+    found, expected = c.found[c.compared], c.expected[c.compared]
+    error = np.abs(np.asarray(c.evidence.error)[c.compared])
+    mean = float((np.sum(np.conj(expected) * (found - expected)) / np.sum(np.abs(expected) ** 2)).real)
+    effect = np.abs(mean * expected)
+    if not _SMALLEST <= abs(mean) <= _SMALL or np.sum(effect > 10 * error) < 3:
         return None
-    if not _SMALLEST <= abs(mean) <= _SMALL:
+    if np.any(np.abs(found - (1 + mean) * expected) > error + _STEADY * effect):
         return None
     return Cause(
         "constant factor",

@@ -11,7 +11,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, explains, explains_moved
+from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, Sample, explains, explains_moved, sample_of
 from einsumad.testing.diagnosis.factors import Factor
 from einsumad.testing.diagnosis.wording import number
 
@@ -22,16 +22,21 @@ _FEWEST = 3
 
 def transposed(c: Comparison) -> Cause | None:
     """``found`` is expected with its axes exchanged."""
+    sample = sample_of(c, c.compared)
     for order in _orders(c.expected.shape):
-        if explains_moved(c, _transposing(order)):
+        if explains_moved(c, _transposing(order), sample):
             return Cause("transposed", f"{_exchange(c, order)}: likely a transpose is missing, or one too many")
     return None
 
 
 def transposed_and_scaled(c: Comparison) -> Cause | None:
     """``found`` is a multiple of expected with its axes exchanged."""
+    sample = sample_of(c, c.compared)
     for order in _orders(c.expected.shape):
-        factor = _proportion(c, c.expected.transpose(order), np.maximum(c.tolerance.transpose(order), c.floor))
+        moved, tolerance = c.expected.transpose(order), c.tolerance.transpose(order)
+        if not _may_be_proportional(sample, moved[sample.at], tolerance[sample.at]):
+            continue
+        factor = _proportion(c, moved, np.maximum(tolerance, c.floor))
         if factor is not None:
             return Cause(
                 "transposed",
@@ -39,6 +44,17 @@ def transposed_and_scaled(c: Comparison) -> Cause | None:
                 "transpose is missing, or one too many, and a constant is wrong too",
             )
     return None
+
+
+def _may_be_proportional(sample: Sample, predicted: Array, tolerance: Array) -> bool:
+    """Whether a sample is a multiple of its prediction, where that is known."""
+    known = np.isfinite(predicted)
+    if not np.any(known):
+        return True
+    at = int(np.argmax(np.where(known, np.abs(predicted), -1.0)))
+    value = sample.found[at] / predicted[at]
+    margin = max(abs(value), 1.0) * tolerance + sample.tolerance
+    return not np.any((np.abs(sample.found - value * predicted) > margin)[known])
 
 
 def _proportion(c: Comparison, predicted: Array, tolerance: Array) -> Factor | None:
@@ -90,9 +106,10 @@ def reversed_axis(c: Comparison) -> Cause | None:
     ndim = c.expected.ndim
     if ndim > _MOST_AXES or int(np.sum(c.nonzero)) < 2:
         return None
+    sample = sample_of(c, c.compared)
     for count in range(1, ndim + 1):
         for axes in combinations(range(ndim), count):
-            if explains_moved(c, _flipping(axes)):
+            if explains_moved(c, _flipping(axes), sample):
                 along = f"axis {axes[0]}" if count == 1 else f"axes {', '.join(map(str, axes))}"
                 return Cause(
                     "reversed",
@@ -113,13 +130,25 @@ def shifted(c: Comparison) -> Cause | None:
     """``found`` is expected, moved along an axis: around its end, or with other entries where nothing came from."""
     if int(np.sum(c.nonzero)) < 2:
         return None
+    sample = sample_of(c, c.compared)
     for axis, length in enumerate(c.expected.shape):
         for places in _shifts(length):
-            if length > 2 and explains_moved(c, _rolling(places, axis)):
+            if not _may_be_shifted(c, sample, places, axis):
+                continue
+            if length > 2 and explains_moved(c, _rolling(places, axis), sample):
                 return _shift_cause(axis, places, "round the end")
             if _moves_over_the_end(c, places, axis):
                 return _shift_cause(axis, places, "over the end")
     return None
+
+
+def _may_be_shifted(c: Comparison, sample: Sample, places: int, axis: int) -> bool:
+    """Whether the entries of a sample fit that have a source within the array."""
+    source = sample.at[axis] - places
+    inside = (source >= 0) & (source < c.expected.shape[axis])
+    at = tuple([(source if k == axis else own)[inside] for k, own in enumerate(sample.at)])
+    gap = np.abs(sample.found[inside] - c.expected[at])
+    return not np.any(gap > np.maximum(np.maximum(c.tolerance[at], sample.tolerance[inside]), c.floor))
 
 
 def _shift_cause(axis: int, places: int, how: str) -> Cause:
@@ -152,8 +181,8 @@ def _moves_over_the_end(c: Comparison, places: int, axis: int) -> bool:
     predicted[tuple(fresh)] = np.nan
     known = c.compared & np.isfinite(predicted)
     telling = known & (np.abs(predicted) > c.floor) & c.wrong
-    values = np.unique(np.round(np.abs(predicted[telling]) / max(c.scale, 1e-300), 6))
-    if int(np.sum(telling)) < 2 or (values.size < 2 and int(np.sum(telling)) < 2 * _FEWEST):
+    count = int(np.sum(telling))
+    if count < 2 or (count < 2 * _FEWEST and np.ptp(np.abs(predicted[telling])) <= 4 * np.max(c.tolerance[telling])):
         return False
     if not np.any(c.wrong & known):
         return False

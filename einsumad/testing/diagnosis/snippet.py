@@ -60,20 +60,16 @@ def as_code(
         raise ShapeError(f"{len(arguments)} arguments and {len(argument_names)} names: give one name for each argument")
     arrays = [np.asarray(argument) for argument in arguments]
     used = {"np", check}
-    function = _valid(function_name, "f", used)
-    claim = _valid(claim_name, "g", used) if claim_name else ""
+    function = _valid_dotted(function_name, "f", used)
+    claim = _valid_dotted(claim_name, "g", used) if claim_name else ""
     names = [_valid(own, f"x{k}", used) for k, own in enumerate(argument_names)]
-    notes = [
-        f"# {shown}: {given}"
-        for shown, given in ((function, function_name), (claim, claim_name), *zip(names, argument_names, strict=True))
-        if shown != given
-    ]
-    given = [function, *([claim] if claim else []), *names]
-    given += [f"{key}={value!r}" for key, value in (options or {}).items()]
-    lines = [f"# {' '.join(name.split())}", "import numpy as np", f"from einsumad.testing import {check}", ""]
-    lines += [_one_line(note) for note in notes]
+    pairs = ((function, function_name), (claim, claim_name), *zip(names, argument_names, strict=True))
+    passed = [function, *([claim] if claim else []), *names]
+    passed += [f"{key}={value!r}" for key, value in (options or {}).items()]
+    lines = [f"# {_one_line(name)}", "import numpy as np", f"from einsumad.testing import {check}", ""]
+    lines += [_one_line(f"# {shown}: {original}") for shown, original in pairs if shown != original]
     lines += [assignment(own, array) for own, array in zip(names, arrays, strict=True)]
-    lines.append(f"{check}({', '.join(given)}).raise_if_wrong()")
+    lines.append(f"{check}({', '.join(passed)}).raise_if_wrong()")
     return "\n".join(lines)
 
 
@@ -83,15 +79,22 @@ def _one_line(text: str) -> str:
 
 def _valid(name: str, default: str, used: set[str]) -> str:
     """The name as one that Python allows and that is not in use; it is in use from now on."""
-    plain = re.sub(r"\W+", "_", name.strip()).strip("_") if "<" not in name else default
-    if all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")) and default in "fg":
-        plain = name
-    if not plain or plain[0].isdigit() or keyword.iskeyword(plain):
+    plain = default if "<" in name else re.sub(r"\W+", "_", name).strip("_")
+    if not plain.isidentifier() or keyword.iskeyword(plain):
         plain = default
     while plain in used:
         plain += "_"
     used.add(plain)
     return plain
+
+
+def _valid_dotted(name: str, default: str, used: set[str]) -> str:
+    """The name as it is if it names an attribute, such as ``np.sin``; its first part is in use from now on."""
+    first, *rest = name.split(".")
+    if rest and all(part.isidentifier() and not keyword.iskeyword(part) for part in (first, *rest)):
+        used.add(first)
+        return name
+    return _valid(name, default, used)
 
 
 def assignment(name: str, array: Array) -> str:

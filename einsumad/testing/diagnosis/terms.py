@@ -12,13 +12,14 @@ from itertools import combinations
 import numpy as np
 
 from einsumad.testing.diagnosis.diagonal import output_axes
-from einsumad.testing.diagnosis.elementary import Base, bases, factors
-from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, squares_of
+from einsumad.testing.diagnosis.elementary import bases, factors
+from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, Sample, sample_of, squares_of
 from einsumad.testing.diagnosis.wording import entries, number
 
 _FEWEST = 3
 _DIGITS = 5.5
 _LARGEST_MATRIX = 256
+_FEW = 16
 _SHARPNESS = 1e-3
 _CLEAR = 1e4
 _PLAIN = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
@@ -90,17 +91,29 @@ def missing_function_term(c: Comparison) -> Cause | None:
     told = np.log10(np.abs(difference[c.wrong]) / c.tolerance[c.wrong])
     if np.sum(told) - np.max(told) < _DIGITS:
         return None
+    sample = sample_of(c, c.compared)
     with np.errstate(all="ignore"):
         for base in bases(c):
-            if np.iscomplexobj(base.values) or not _is_varied(base):
+            if np.iscomplexobj(base.values) or not _is_varied(base.values[sample.at]):
                 continue
+            tried = base.values[sample.at]
             for text, function in factors(base):
-                values = function(base.values)
-                for shown, pattern in ((text, values), (f"{base.name} {text}", base.values * values)):
+                for shown, times in ((text, False), (f"{base.name} {text}", True)):
+                    if not _may_be(sample, difference[sample.at], function(tried) * (tried if times else 1.0)):
+                        continue
+                    pattern = function(base.values) * (base.values if times else 1.0)
                     coefficient = _coefficient(c, difference, pattern)
                     if coefficient is not None:
                         return _function_term(f"{number(coefficient)} times {shown}")
     return None
+
+
+def _may_be(sample: Sample, difference: Array, pattern: Array) -> bool:
+    """Whether the difference is a multiple of the pattern in a sample."""
+    if not np.all(np.isfinite(pattern)) or not np.any(pattern):
+        return False
+    at = int(np.argmax(np.abs(pattern)))
+    return bool(np.all(np.abs(difference - difference[at] / pattern[at] * pattern) <= 3 * sample.tolerance))
 
 
 def _function_term(text: str) -> Cause:
@@ -111,9 +124,8 @@ def _function_term(text: str) -> Cause:
     )
 
 
-def _is_varied(base: Base) -> bool:
-    values = base.values[np.isfinite(base.values)]
-    return bool(np.unique(np.round(values, 9)).size >= _FEWEST)
+def _is_varied(values: Array) -> bool:
+    return bool(np.unique(np.round(values[np.isfinite(values)], 9)).size >= _FEWEST)
 
 
 def missing_outer_product(c: Comparison) -> Cause | None:
@@ -127,6 +139,8 @@ def missing_outer_product(c: Comparison) -> Cause | None:
         if min(int(np.sum(rows)), int(np.sum(columns))) < _FEWEST or min(gaps.shape[1:]) > _LARGEST_MATRIX:
             continue
         floor = float(np.max(c.tolerance)) * max(gaps.shape[1:])
+        if min(_rank(_thinned(gaps), floor), _rank(_thinned(claims), floor)) > 1:
+            continue
         ranks = [_rank(matrices, floor) for matrices in (gaps, claims, truths)]
         if ranks[0] == 1 and min(ranks[1:]) > 1:
             return _outer_product(f"claimed minus expected is an outer product of two vectors in {name}")
@@ -160,6 +174,12 @@ def _matrices(outputs: int, columns: tuple[int, ...]) -> Callable[[Array], Array
         return array.transpose(*batch, *range(outputs), *columns).reshape(-1, rows, width)
 
     return read
+
+
+def _thinned(matrices: Array) -> Array:
+    """A few rows and columns of a few of the matrices; their rank is no higher."""
+    steps = [max(1, length // _FEW) for length in matrices.shape]
+    return matrices[:: steps[0], :: steps[1], :: steps[2]]
 
 
 def _rank(matrices: Array, floor: float) -> int:

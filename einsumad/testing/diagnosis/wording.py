@@ -35,7 +35,7 @@ CONSTANTS: tuple[tuple[str, float], ...] = (
 def entries(mask: Array) -> str:
     """The marked entries: where they all lie if they have that in common, else the first few of them."""
     marked = np.argwhere(mask)
-    if mask.ndim == 0:
+    if mask.size == 1:
         return "the only entry"
     if len(marked) == mask.size:
         return "all entries"
