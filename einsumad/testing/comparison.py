@@ -26,6 +26,7 @@ _UNDERFLOW = 1e-200
 _CANCELLATION = 64.0
 _SMALL = 0.05
 _NEGLIGIBLE = 1e-6
+_FRACTION = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ def compare(
         ) * size + _CANCELLATION * claimed.unit * np.maximum(typical, magnitude)
         tolerance = _ESTIMATE * error + _SPREAD * np.nan_to_num(claimed.spread, nan=0.0, posinf=0.0) + rounding
         telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical) | (tolerance <= _UNDERFLOW)
+        telling |= tolerance <= _FRACTION * magnitude
         inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
         wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
         undecided = ~wrong & ~telling

@@ -42,6 +42,7 @@ class Finding:
     tolerance: float = 0.0
     cause: str = ""
     detail: str = ""
+    identity: bool = False
 
     def __str__(self) -> str:
         """Return the finding as one or a few sentences."""
@@ -134,7 +135,9 @@ class Report:
             return f"{self.subject} cannot be checked. {told}"
         right = [f for f in self.findings if f.verdict == "right"]
         left = [f for f in self.findings if f.verdict == "undecided"]
-        told = f" {_grouped(right)}" if right else ""
+        compared = [f for f in right if not f.identity]
+        told = f" {_grouped(compared)}" if compared else ""
+        told += _identities([f for f in right if f.identity])
         open_ends = f" Not decided: {_grouped(left)}" if left else ""
         return f"The derivative of {self.subject} is {self.verdict}.{told}{open_ends}"
 
@@ -164,6 +167,14 @@ def _grouped(findings: Sequence[Finding]) -> str:
     for finding in findings:
         groups.setdefault((finding.claim, str(finding.order), finding.against, finding.detail), []).append(finding)
     return " ".join(map(_sentence, groups.values()))
+
+
+def _identities(findings: Sequence[Finding]) -> str:
+    """Properties that hold, by name."""
+    if not findings:
+        return ""
+    names = ", ".join(dict.fromkeys([finding.claim for finding in findings]))
+    return f" Identities: {names}: {_entries(sum(finding.entries for finding in findings))}."
 
 
 def _sentence(group: Sequence[Finding]) -> str:

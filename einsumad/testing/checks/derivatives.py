@@ -150,7 +150,8 @@ def _check(task: _Task, call: Call) -> Report:
         findings += _order_findings(job, order)
     arrays = tuple(_native(call, call.point.vector))
     case = Case(task.library, function, arrays, call.settings.seed, task.order, task.modes, call.name)
-    report = call.report([*findings, *run_properties(case, task.properties)])
+    identities = [replace(finding, identity=True) for finding in run_properties(case, task.properties)]
+    report = call.report([*findings, *identities])
     return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives")
 
 

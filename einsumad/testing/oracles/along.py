@@ -27,7 +27,7 @@ _AGREEMENT = 10.0
 _PRECISE = 1e-6
 _DIRECTIONS = 2
 _WOBBLES = 2
-_WOBBLE = 2.0**-40
+_WOBBLE = 2.0**-44
 _UNIT = float(np.finfo(float).eps)
 _TOGETHER = 100_000
 

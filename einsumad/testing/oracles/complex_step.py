@@ -21,7 +21,7 @@ from einsumad.testing.subject import OUTSIDE, Subject
 
 _STEP = 2.0**-80
 _UNIT = float(np.finfo(float).eps)
-_SAFETY = 16.0
+_SAFETY = 8.0
 _REFUSALS = (TypeError, *OUTSIDE)
 
 

@@ -143,21 +143,29 @@ def _silent(found: Array, expected: Array, *, composed: bool) -> Array:
 
 
 def _spread(probe: Probe, equation: Equation, found: Array, expected: Array) -> Array:
-    """How much either side changes at the places around, infinite where it cannot be computed there."""
-    spread = np.zeros(found.shape) if equation.noise is None else equation.noise()
+    """How much either side changes from place to place, infinite where it cannot be computed there.
+
+    The point counts too, unless the places are computed in another arithmetic, by what may be another code.
+    """
+    own = [] if probe.case.system.noisy is not None else [(found, expected)]
+    sides: list[tuple[Array, Array]] = [*own]
     for place in (*probe.places, *probe.shifted) if equation.smooth else probe.places:
         try:
-            near = _double(equation.found(place)), _double(equation.expected(place))
+            sides.append((_double(equation.found(place)), _double(equation.expected(place))))
         except Exception:  # noqa: BLE001 - at the border of its domain a function may raise what it likes
             return np.full(found.shape, np.inf)
-        for side, here in zip(near, (found, expected), strict=True):
-            if side.shape != here.shape:
-                return np.full(found.shape, np.inf)
-            change = _gap(side, here)
-            unstable = np.isfinite(side) != np.isfinite(here)
-            bad = ~np.isfinite(side) & ~np.isfinite(here)
-            spread = np.maximum(spread, np.where(unstable, np.inf, np.where(bad, 0.0, change)))
-    return spread
+    if any(side.shape != found.shape for pair in sides for side in pair):
+        return np.full(found.shape, np.inf)
+    noise = np.zeros(found.shape) if equation.noise is None else equation.noise()
+    return np.maximum(noise, np.maximum(*[_range(np.stack(values)) for values in zip(*sides, strict=True)]))
+
+
+def _range(values: Array) -> Array:
+    """The distance from the least to the largest value along the first axis; infinite if some are not finite."""
+    finite = np.isfinite(values)
+    distance = np.ptp(np.where(finite, values, 0.0), axis=0)
+    result: Array = np.where(finite.all(axis=0), distance, np.where(finite.any(axis=0), np.inf, 0.0))
+    return result
 
 
 def _cause(found: Array, expected: Array, own: Callable[[Array, Array], str] | None) -> str:

@@ -110,9 +110,5 @@ def _observe(probe: Probe, asked: Asked) -> _Observation:
     names = (*probe.names, *[f"direction {k}" for k in range(len(asked.directions))])
     everything = (*given[0], *given[1])
     changed = [n for n, before, now in zip(names, wanted, everything, strict=True) if not same_bits(before, now)]
-    kept = tuple([np.array(array) for array in first])
     second = arrays_of(asked.call(probe.at.fresh(), tuple([direction.copy() for direction in asked.directions])))
-    overwritten = [k for k, (a, b) in enumerate(zip(first, kept, strict=True)) if not same_bits(a, b)]
-    if overwritten:
-        changed.append("the result of the call before")
     return _Observation(asked, everything, tuple(changed), first, second)

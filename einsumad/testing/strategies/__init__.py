@@ -32,7 +32,7 @@ from einsumad.testing.strategies.matrices import (
 )
 from einsumad.testing.strategies.operations import FAMILIES
 from einsumad.testing.strategies.program import Program, Statement
-from einsumad.testing.strategies.spec import FEATURES, EinsumSpec, einsum_spec
+from einsumad.testing.strategies.spec import FEATURE_MEANINGS, FEATURES, EinsumSpec, einsum_spec
 from einsumad.testing.strategies.spectra import conditioned, degenerate_spectrum, orthogonal, with_spectrum
 from einsumad.testing.strategies.straight_line import programs
 from einsumad.testing.strategies.tangent import cotangents, directions, tangents
@@ -40,6 +40,7 @@ from einsumad.testing.strategies.tangent import cotangents, directions, tangents
 __all__ = [
     "FAMILIES",
     "FEATURES",
+    "FEATURE_MEANINGS",
     "EinsumCase",
     "EinsumSpec",
     "Program",

@@ -52,16 +52,16 @@ def einsum_specs(
 ) -> st.SearchStrategy[EinsumSpec]:
     """Einsum calls without arrays.
 
-    ``allow`` names the features that may occur: all unless given; :data:`FEATURES` says what each of them is. Operands
-    have up to ``max_axes`` named axes (one may have one more, where the output would be a scalar and must not) of sizes
-    up to ``max_side``. Call the spec with arrays of its ``shapes``, or use
+    ``allow`` names the features that may occur, such as ``FEATURES - {"empty"}``: all unless given;
+    :data:`FEATURE_MEANINGS` says what each of them is. Operands have up to ``max_axes`` named axes (one may have one
+    more, where the output would be a scalar and must not) of sizes up to ``max_side``. Call the spec with arrays of its ``shapes``, or use
     ``np.einsum(*spec.arguments(arrays), optimize=True)``. Shrinks to few operands, few indices, sizes of 2.
 
     >>> from hypothesis import find
     >>> find(einsum_specs(), lambda spec: "trace" in spec.features)
     einsum('ii->', x0) with x0(2, 2)
     """
-    unknown = sorted(set(allow) - set(FEATURES))
+    unknown = sorted(set(allow) - FEATURES)
     if unknown:
         raise ValueError(f"unknown features {', '.join(unknown)}: use some of {', '.join(sorted(FEATURES))}")
     if max_operands < 1 or max_axes < 1 or max_side < 2:

@@ -8,9 +8,10 @@ those inside are continuous.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, cosh, e, log, log2, pi, prod, sinh, sqrt
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -298,11 +299,13 @@ LINEAR_ALGEBRA = (
     Operation(f"np.linalg.solve({_MATRIX}, {{1}})", 2, _solved, matrix=True),
 )
 
-FAMILIES: dict[str, tuple[Operation, ...]] = {
-    "smooth": SMOOTH,
-    "arithmetic": ARITHMETIC,
-    "products": PRODUCTS,
-    "reductions": REDUCTIONS,
-    "kinked": KINKED,
-    "linear_algebra": LINEAR_ALGEBRA,
-}
+FAMILIES: Mapping[str, tuple[Operation, ...]] = MappingProxyType(
+    {
+        "smooth": SMOOTH,
+        "arithmetic": ARITHMETIC,
+        "products": PRODUCTS,
+        "reductions": REDUCTIONS,
+        "kinked": KINKED,
+        "linear_algebra": LINEAR_ALGEBRA,
+    }
+)

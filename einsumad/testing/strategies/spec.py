@@ -17,7 +17,7 @@ import numpy as np
 from einsumad.notation import Subscripts, check_sizes, parse
 from einsumad.testing.strategies.drawing import Shape, ShownAsText
 
-FEATURES: Mapping[str, str] = MappingProxyType(
+FEATURE_MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "repeat": "an index of two operands",
         "trace": "an index twice in one operand",
@@ -36,6 +36,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "same_operand": "one array in two places",
     }
 )
+FEATURES = frozenset(FEATURE_MEANINGS)
 LETTERS = "ijklmnopqrstuvwxyz"
 
 
