@@ -54,8 +54,9 @@ def einsum_specs(
 
     ``allow`` names the features that may occur, such as ``FEATURES - {"empty"}``: all unless given;
     :data:`FEATURE_MEANINGS` says what each of them is. Operands have up to ``max_axes`` named axes (one may have one
-    more, where the output would be a scalar and must not) of sizes up to ``max_side``. Call the spec with arrays of its ``shapes``, or use
-    ``np.einsum(*spec.arguments(arrays), optimize=True)``. Shrinks to few operands, few indices, sizes of 2.
+    more, where the output would be a scalar and must not) of sizes up to ``max_side``. Call the spec with arrays of its
+    ``shapes``, or use ``np.einsum(*spec.arguments(arrays), optimize=True)``. Shrinks to few operands, few indices,
+    sizes of 2.
 
     >>> from hypothesis import find
     >>> find(einsum_specs(), lambda spec: "trace" in spec.features)
