@@ -8,7 +8,8 @@ undecided.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,6 +99,13 @@ def agree(
         tolerance=float(bound.reshape(-1)[worst]),
         cause=_cause(found, expected, cause),
     )
+
+
+def offered(*parts: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of several parts of a law, without those for which the system has no transform."""
+    for part in parts:
+        with suppress(NotImplementedError):
+            yield from part
 
 
 def _settled(claim: Claim, inside: Array) -> Finding:

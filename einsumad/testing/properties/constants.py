@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from einsumad.testing.point import Array
-from einsumad.testing.properties.agreement import Claim, Equation, agree
+from einsumad.testing.properties.agreement import Claim, Equation, agree, offered
 from einsumad.testing.properties.contract import complaints, derivative_blocks
 from einsumad.testing.properties.place import Place, flat
 from einsumad.testing.properties.probe import Probe
 from einsumad.testing.report import Finding
+from einsumad.testing.systems.base import Function
 
 CONSTANT, UNUSED = "constant function", "unused argument"
 
@@ -30,22 +31,32 @@ def constant_function(probe: Probe) -> Iterator[Finding]:
     def constant(*_: Any) -> Any:
         return value.copy()
 
+    yield from offered(_derivatives(probe, constant), _pushed(probe, constant), _pulled(probe, constant))
+
+
+def _derivatives(probe: Probe, constant: Function) -> Iterator[Finding]:
     for order in range(1, probe.case.order + 1):
         for mode in probe.modes:
             probe.refuse_large(order)
             nested = probe.case.system.derivative(constant, probe.at.fresh(), order, mode)
-            blocks = list(derivative_blocks(nested, value, probe.arrays, order))
+            blocks = list(derivative_blocks(nested, probe.value, probe.arrays, order))
             yield from complaints(Claim(CONSTANT, order, mode, "zeros of its shape and dtype"), blocks)
             claim = Claim(CONSTANT, order, mode, "zero")
-            yield agree(probe, claim, _zero(_joined([array for _, array, *_ in blocks])), str)
+            yield agree(probe, claim, _zero(flat([array for _, array, *_ in blocks])), _entry)
+
+
+def _pushed(probe: Probe, constant: Function) -> Iterator[Finding]:
     tangent = probe.at.jvp(probe.tangents[0], constant)
     yield agree(probe, Claim(CONSTANT, 1, "jvp", "zero"), _zero(tangent), probe.value_index)
+
+
+def _pulled(probe: Probe, constant: Function) -> Iterator[Finding]:
     pulled = flat(probe.at.vjp(probe.cotangents[0], constant))
     yield agree(probe, Claim(CONSTANT, 1, "vjp", "zero"), _zero(pulled), probe.entry)
 
 
-def _joined(arrays: list[Any]) -> Array:
-    return flat(arrays)
+def _entry(position: int) -> str:
+    return f"entry {position}"
 
 
 def _zero(found: Array) -> Equation:
@@ -63,15 +74,22 @@ def unused_argument(probe: Probe) -> Iterator[Finding]:
     def widened(place: Place) -> Place:
         return replace(place, arrays=(*place.arrays, extra), original=wider)
 
-    for order in range(1, min(probe.case.order, 2) + 1):
-        for mode in probe.modes if order == 1 else probe.modes[:1]:
-            claim = Claim(UNUSED, order, mode, "zeros beside the other derivatives")
-            yield agree(probe, claim, _padded(probe, widened, order, mode), str)
-    (tangents,) = probe.tangents[:1]
-    jvp = Equation(lambda place: widened(place).jvp((*tangents, extra)), lambda place: place.jvp(tangents))
-    yield agree(probe, Claim(UNUSED, 1, "jvp", "the tangent without it"), jvp, probe.value_index)
-    pulled = widened(probe.at).vjp(probe.cotangents[0])[-1]
-    yield agree(probe, Claim(UNUSED, 1, "vjp", "zero"), _zero(pulled), str)
+    def padded() -> Iterator[Finding]:
+        for order in range(1, min(probe.case.order, 2) + 1):
+            for mode in probe.modes if order == 1 else probe.modes[:1]:
+                claim = Claim(UNUSED, order, mode, "zeros beside the other derivatives")
+                yield agree(probe, claim, _padded(probe, widened, order, mode), _entry)
+
+    def pushed() -> Iterator[Finding]:
+        v = probe.tangents[0]
+        equation = Equation(lambda place: widened(place).jvp((*v, extra)), lambda place: place.jvp(v))
+        yield agree(probe, Claim(UNUSED, 1, "jvp", "the tangent without it"), equation, probe.value_index)
+
+    def pulled() -> Iterator[Finding]:
+        part = widened(probe.at).vjp(probe.cotangents[0])[-1]
+        yield agree(probe, Claim(UNUSED, 1, "vjp", "zero"), _zero(part), _entry)
+
+    yield from offered(padded(), pushed(), pulled())
 
 
 def _padded(probe: Probe, widened: Any, order: int, mode: str) -> Equation:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.testing.point import Array
-from einsumad.testing.properties.agreement import Claim
+from einsumad.testing.properties.agreement import Claim, offered
 from einsumad.testing.properties.plain import plain_value
 from einsumad.testing.properties.probe import Probe
 from einsumad.testing.report import Finding
@@ -26,24 +26,40 @@ Block = tuple[str, Any, Shape, frozenset[Any]]
 
 def contract(probe: Probe) -> Iterator[Finding]:
     """Shapes and dtypes of values, tangents, cotangents, products and derivatives of every order and mode."""
-    value, arrays, system, f = probe.value, probe.arrays, probe.case.system, probe.case.function
+    yield from offered(_value(probe), _pushed(probe), _pulled(probe), _derivatives(probe), _product(probe))
+
+
+def _value(probe: Probe) -> Iterator[Finding]:
     plain = plain_value(probe, probe.at)
     if plain is not None:
-        yield from complaints(Claim(NAME, 0, "value", "the function itself"), [_block("the value", value, plain)])
-    found, tangent = system.jvp(f, probe.at.fresh(), probe.tangents[0])
-    pushed = [_block("the value", found, value), _block("the tangent", tangent, value)]
-    yield from complaints(Claim(NAME, 1, "jvp", "the value"), pushed)
-    found, pulled = system.vjp(f, probe.at.fresh(), probe.cotangents[0].copy())
-    blocks = [_block("the value", found, value), *_like_arrays(pulled, probe)]
+        claim = Claim(NAME, 0, "value", "the function itself")
+        yield from complaints(claim, [_block("the value", probe.value, plain)])
+
+
+def _pushed(probe: Probe) -> Iterator[Finding]:
+    value, tangent = probe.case.system.jvp(probe.case.function, probe.at.fresh(), probe.tangents[0])
+    blocks = [_block("the value", value, probe.value), _block("the tangent", tangent, probe.value)]
+    yield from complaints(Claim(NAME, 1, "jvp", "the value"), blocks)
+
+
+def _pulled(probe: Probe) -> Iterator[Finding]:
+    value, pulled = probe.case.system.vjp(probe.case.function, probe.at.fresh(), probe.cotangents[0].copy())
+    blocks = [_block("the value", value, probe.value), *_like_arrays(pulled, probe)]
     yield from complaints(Claim(NAME, 1, "vjp", "value and arrays"), blocks)
+
+
+def _derivatives(probe: Probe) -> Iterator[Finding]:
     for order in range(1, probe.case.order + 1):
         probe.refuse_large(order)
         for mode in probe.modes:
-            nested = system.derivative(f, probe.at.fresh(), order, mode)
-            blocks = list(derivative_blocks(nested, value, arrays, order))
+            nested = probe.case.system.derivative(probe.case.function, probe.at.fresh(), order, mode)
+            blocks = list(derivative_blocks(nested, probe.value, probe.arrays, order))
             yield from complaints(Claim(NAME, order, mode, "value and arrays"), blocks)
-    if value.shape == () and probe.case.order >= 2:
-        product = system.hvp(f, probe.at.fresh(), probe.tangents[0])
+
+
+def _product(probe: Probe) -> Iterator[Finding]:
+    if probe.value.shape == () and probe.case.order >= 2:
+        product = probe.case.system.hvp(probe.case.function, probe.at.fresh(), probe.tangents[0])
         yield from complaints(Claim(NAME, 2, "hvp", "the arrays"), _like_arrays(product, probe))
 
 

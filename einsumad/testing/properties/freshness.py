@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.testing.point import Array
-from einsumad.testing.properties.agreement import Claim, Equation, agree
+from einsumad.testing.properties.agreement import Claim, Equation, agree, offered
 from einsumad.testing.properties.place import Place, flat
 from einsumad.testing.properties.plain import plain_noise, plain_value
 from einsumad.testing.properties.probe import Probe
@@ -31,18 +31,28 @@ _FACTOR = 1 - 2.0**-4
 
 def freshness(probe: Probe) -> Iterator[Finding]:
     """Arrays that are overwritten, and a captured number that changes, between two calls of the same function."""
-    f = probe.case.function
     plain = plain_value(probe, replace(probe.at, arrays=_moved(probe.at)))
-    for number, asked in enumerate(transforms(probe, f)):
-        without_system = asked.name == "value" and plain is not None
-        claim = Claim(NAME, asked.order, asked.name, "new arrays, after the old ones were overwritten")
-        yield _same(probe, claim, _overwritten(probe, number, without_system=without_system))
-    if probe.case.system.any_function:
-        for number, asked in enumerate(transforms(probe, f)):
-            if asked.name in probe.modes[1:]:
-                continue
-            claim = Claim(NAME, asked.order, asked.name, "a new function, after a captured number changed")
-            yield _same(probe, claim, _captured(probe, number))
+    every = [*enumerate(transforms(probe, probe.case.function))]
+    overwritten = [
+        _arrays_overwritten(probe, number, asked, without_system=asked.name == "value" and plain is not None)
+        for number, asked in every
+    ]
+    captured = [
+        _number_changed(probe, number, asked)
+        for number, asked in every
+        if probe.case.system.any_function and asked.name not in probe.modes[1:]
+    ]
+    yield from offered(*overwritten, *captured)
+
+
+def _arrays_overwritten(probe: Probe, number: int, asked: Asked, *, without_system: bool) -> Iterator[Finding]:
+    claim = Claim(NAME, asked.order, asked.name, "new arrays, after the old ones were overwritten")
+    yield _same(probe, claim, _overwritten(probe, number, without_system=without_system))
+
+
+def _number_changed(probe: Probe, number: int, asked: Asked) -> Iterator[Finding]:
+    claim = Claim(NAME, asked.order, asked.name, "a new function, after a captured number changed")
+    yield _same(probe, claim, _captured(probe, number))
 
 
 def _moved(place: Place) -> tuple[Array, ...]:

@@ -54,13 +54,13 @@ def structured_agrees(
     if matrix.ndim != 2:
         raise ValueError(f"a dense matrix with two axes is needed, got the shape {matrix.shape}")
     unit = float(np.finfo(matrix.dtype).eps) if matrix.dtype.kind in "fc" else float(np.finfo(float).eps)
+    rng = np.random.default_rng(seed)
     findings = []
-    for operation in (*_plain(matrix, np.random.default_rng(seed)), *_inverses(matrix, np.random.default_rng(seed))):
-        claim = Claim(NAME, order, operation.name, f"the same of {name} as a dense array")
-        finding = _finding(claim, operation, structured, unit)
-        if finding is not None:
-            findings.append(finding)
-    return tuple(findings)
+    with np.errstate(all="ignore"):
+        for operation in (*_plain(matrix, rng), *_inverses(matrix, rng)):
+            claim = Claim(NAME, order, operation.name, f"the same of {name} as a dense array")
+            findings.append(_finding(claim, operation, structured, unit))
+    return tuple([finding for finding in findings if finding is not None])
 
 
 def structured_hessian(probe: Probe) -> Iterator[Finding]:
@@ -177,9 +177,8 @@ def _finding(claim: Claim, operation: _Operation, structured: Any, unit: float) 
     if found.shape != expected.shape:
         detail = f"found the shape {found.shape}, expected {expected.shape}"
         return claim.finding("wrong", entries=1, wrong=1, detail=detail, cause="wrong shape: it has another one")
-    with np.errstate(all="ignore"):
-        tolerance = _ROUNDING * unit * (operation.terms + np.abs(expected))
-        gap = np.where((found == expected) | (np.isnan(found) & np.isnan(expected)), 0.0, np.abs(found - expected))
+    tolerance = _ROUNDING * unit * (operation.terms + np.abs(expected))
+    gap = np.where((found == expected) | (np.isnan(found) & np.isnan(expected)), 0.0, np.abs(found - expected))
     wrong = ~(gap <= tolerance) & np.isfinite(expected)
     left = ~np.isfinite(expected) & (gap != 0)
     if not wrong.any():

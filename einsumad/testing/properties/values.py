@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from einsumad.testing.point import Array
-from einsumad.testing.properties.agreement import Claim, Equation, agree
+from einsumad.testing.properties.agreement import Claim, Equation, agree, offered
 from einsumad.testing.properties.place import Place
 from einsumad.testing.properties.plain import plain_noise, plain_value
 from einsumad.testing.properties.probe import Probe
@@ -19,6 +19,10 @@ NAME = "value"
 
 def values(probe: Probe) -> Iterator[Finding]:
     """The value of the system against that of the function, and the values that come with products against it."""
+    yield from offered(_against_the_function(probe), _with_product(probe, "jvp"), _with_product(probe, "vjp"))
+
+
+def _against_the_function(probe: Probe) -> Iterator[Finding]:
     if plain_value(probe, probe.at) is not None:
         equation = Equation(
             lambda place: place.value(),
@@ -27,9 +31,12 @@ def values(probe: Probe) -> Iterator[Finding]:
             noise=lambda: plain_noise(probe),
         )
         yield agree(probe, Claim(NAME, 0, "value", "the function itself"), equation, probe.value_index)
-    for name, value in (("jvp", _of_jvp), ("vjp", _of_vjp)):
-        claim = Claim(NAME, 0, f"value from {name}", "the value alone")
-        yield agree(probe, claim, Equation(value(probe), lambda place: place.value()), probe.value_index)
+
+
+def _with_product(probe: Probe, name: str) -> Iterator[Finding]:
+    claim = Claim(NAME, 0, f"value from {name}", "the value alone")
+    value = _of_jvp(probe) if name == "jvp" else _of_vjp(probe)
+    yield agree(probe, claim, Equation(value, lambda place: place.value()), probe.value_index)
 
 
 def _plain(probe: Probe, place: Place) -> Array:
