@@ -24,7 +24,7 @@ Rule = Callable[[Comparison], Cause | None]
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A rule with the name of the cause that it mostly gives; `any_shape` if it also reads arrays of the wrong shape."""
+    """A rule and the name of the cause that it mostly gives; `any_shape` if it also reads arrays of the wrong shape."""
 
     name: str
     rule: Rule

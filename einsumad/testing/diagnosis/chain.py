@@ -25,6 +25,7 @@ _MULTIPLES = (
     (3.0, "3 "),
     (-3.0, "-3 "),
 )
+_NUMBERS = np.array([[multiple] for multiple, _ in _MULTIPLES])
 _MOST_EXPONENT = 8
 _ROUNDING = 1e-9
 
@@ -53,9 +54,10 @@ def _recognised_factor(c: Comparison, part: Array, fewest: int = 0) -> str | Non
                 factor = function(tried)
                 if fewest and not _is_varied(factor, fewest):
                     continue
-                for multiple, prefix in _MULTIPLES:
-                    near = np.abs(sample.found * multiple * factor - sample.expected) <= sample.tolerance
-                    if np.all(near) and _fits_all(c, multiple * function(base.values), part):
+                near = np.abs(_NUMBERS * (sample.found * factor) - sample.expected) <= sample.tolerance
+                for k in np.flatnonzero(np.all(near, axis=1)):
+                    multiple, prefix = _MULTIPLES[k]
+                    if _fits_all(c, multiple * function(base.values), part):
                         return f"{prefix}{text}{_said_of(base.name)}"
     return None
 

@@ -24,6 +24,7 @@ Test = Callable[[Arguments], bool]
 
 _PLAIN: tuple[tuple[float, int], ...] = ((0.0, 0), (1.0, 1), (2.0, 2), (0.5, 3))
 _WHOLE = 4
+_SHORT = 3
 _DIGITS = 3
 _DECIMAL = 8
 _OTHERWISE = 40
@@ -204,15 +205,15 @@ def complexity(array: Array) -> int:
         return complexity(array.real) + complexity(array.imag)
     if array.dtype.kind not in "iuf":
         return 0
-    size: Array = np.abs(array.astype(np.float64))
-    score: Array = np.full(array.shape, _OTHERWISE)
-    for digits in (3, 2, 1):
-        score = np.where(_significant(array, digits) == array, _DECIMAL + 1 + digits, score)
-        score = np.where(np.round(array, digits) == array, np.minimum(score, _DECIMAL + digits), score)
     with np.errstate(all="ignore"):
+        size: Array = np.abs(array.astype(np.float64))
+        score: Array = np.full(array.shape, _OTHERWISE)
+        for digits in (3, 2, 1):
+            score = np.where(_significant(array, digits) == array, _DECIMAL + 1 + digits, score)
+            score = np.where(np.round(array, digits) == array, np.minimum(score, _DECIMAL + digits), score)
         whole = np.round(array, 0) == array
         length = np.where(size > 1, np.ceil(np.log10(np.maximum(size, 1))), 0)
-    score = np.where(whole & (length <= 3), _WHOLE + length, score)
+    score = np.where(whole & (length <= _SHORT), _WHOLE + length, score)
     for value, rank in _PLAIN:
         score = np.where(size == value, rank + (np.signbit(array) if array.dtype.kind == "f" else array < 0), score)
     return int(np.sum(np.where(np.isfinite(size), score, 0)))
