@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from einsumad.testing.diagnosis.elementary import FUNCTIONS, bases, factors
+from einsumad.testing.diagnosis.elementary import FUNCTIONS, bases, enclosed, factors
 from einsumad.testing.diagnosis.evidence import Array, Cause, Comparison, Sample, digits, sample_of
 from einsumad.testing.diagnosis.factors import has_plain_factor
 from einsumad.testing.diagnosis.wording import entries, number
@@ -18,12 +18,12 @@ _DIGITS = 5.5
 _MULTIPLES = (
     (1.0, ""),
     (-1.0, "-"),
-    (2.0, "2 "),
-    (-2.0, "-2 "),
-    (0.5, "1/2 "),
-    (-0.5, "-1/2 "),
-    (3.0, "3 "),
-    (-3.0, "-3 "),
+    (2.0, "2 * "),
+    (-2.0, "-2 * "),
+    (0.5, "1/2 * "),
+    (-0.5, "-1/2 * "),
+    (3.0, "3 * "),
+    (-3.0, "-3 * "),
 )
 _NUMBERS = np.array([[multiple] for multiple, _ in _MULTIPLES])
 _MOST_EXPONENT = 8
@@ -79,8 +79,8 @@ def _said_of(base: str) -> str:
 def _inner(text: str, where: str = "") -> Cause:
     return Cause(
         "missing inner derivative",
-        f"{where}times {text} the claimed derivative is right: likely a factor of the chain rule is missing or one "
-        "too many",
+        f"{where}multiplied by {text} the claimed derivative is right: likely a factor of the chain rule is missing "
+        "or one too many",
     )
 
 
@@ -104,7 +104,7 @@ def scaled_inner_derivative(c: Comparison) -> Cause | None:
                 multiple = float(np.median(ratio / values))
                 near = np.abs(sample.found * multiple * values - sample.expected) <= sample.tolerance
                 if multiple and np.all(near) and _fits_all(c, multiple * function(base.values), c.compared):
-                    return _inner(f"{number(multiple)} {text}{_said_of(base.name)}")
+                    return _inner(f"{number(multiple)} * {text}{_said_of(base.name)}")
     return None
 
 
@@ -133,7 +133,7 @@ def wrong_power(c: Comparison) -> Cause | None:
                 everywhere = Sample((), c.found[part], c.expected[part], c.tolerance[part])
                 claimed, due = _powers(everywhere, np.abs(function(base.values[part])), c.relative)
                 if claimed and due and claimed != due:
-                    return _exponents(template.format(base.name), claimed, due, base.name)
+                    return _exponents(enclosed(template.format(base.name)), claimed, due, base.name)
     return None
 
 
@@ -164,7 +164,7 @@ def exponent_kept(c: Comparison) -> Cause | None:
 def _exponents(text: str, claimed: float, due: float, base: str) -> Cause:
     return Cause(
         "wrong exponent",
-        f"the claimed derivative goes like ({text})**{claimed:g}, and ({text})**{due:g} is expected{_said_of(base)} "
+        f"the claimed derivative goes like {text}**{claimed:g}, and {text}**{due:g} is expected{_said_of(base)} "
         "but for constants: likely an exponent is wrong or was not changed by differentiation",
     )
 

@@ -140,12 +140,18 @@ def _fitting(name: str, array: Array, shape: tuple[int, ...]) -> Iterator[Base]:
         yield Base(name, np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape))
 
 
+def enclosed(text: str) -> str:
+    """The text in parentheses, unless it is a name or a call."""
+    return text if re.fullmatch(r"[\w']+(\([^()]*\))?", text) else f"({text})"
+
+
 def factors(base: Base) -> Iterator[tuple[str, Function]]:
     """The functions of a base and their reciprocals, with their texts."""
     for template, function in FUNCTIONS:
         text = template.format(base.name)
         yield text, function
-        yield f"1/{text}" if re.fullmatch(r"[\w']+(\([^()]*\))?", text) else f"1/({text})", _reciprocal(function)
+
+        yield f"1/{enclosed(text)}", _reciprocal(function)
 
 
 def _reciprocal(function: Function) -> Function:

@@ -161,8 +161,9 @@ def zero(c: Comparison) -> Cause | None:
     """All entries are zero."""
     if not np.any(c.wrong) or np.any(c.given) or not np.all(c.found[c.compared] == 0):
         return None
+    which = "none should be" if np.all(c.nonzero) else f"{entries(c.nonzero)} should not be"
     return Cause(
         "zero",
-        f"all entries are 0, but {entries(c.nonzero)} should not be: likely the argument is detached, copied, rounded "
-        "or treated as a constant on the way",
+        f"all entries are 0, but {which}: likely the argument is detached, copied, rounded or treated as a constant on "
+        "the way",
     )

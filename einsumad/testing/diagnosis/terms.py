@@ -162,7 +162,10 @@ def _matrix_readings(c: Comparison) -> Iterator[tuple[str, Callable[[Array], Arr
     ndim, outputs = c.expected.ndim, output_axes(c)
     for count in range(ndim - outputs, 0, -1) if outputs else ():
         for axes in combinations(range(outputs, ndim), count):
-            yield f"the output and axes {', '.join(map(str, axes))}", _matrices(outputs, axes)
+            yield (
+                f"the output and {'axis' if count == 1 else 'axes'} {', '.join(map(str, axes))}",
+                _matrices(outputs, axes),
+            )
     if ndim == 2 and not outputs:
         yield "its rows and columns", _matrices(1, (1,))
 
