@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def _order_findings(job: _Job, order: int) -> list[Finding]:
         outcome = compare_matrix(expectation, claimed, named, convention)
         shape = replace(named, output_shape=() if subject.shape == () else subject.shape)
         findings.append(causes_of(call, outcome, claimed.value, shape))
-    if 2 <= order <= _HIGHEST and call.settings.against == "auto":
+    if 2 <= order <= _HIGHEST and call.settings.against == "auto" and call.point.size:
         findings.append(_line_finding(job, order))
     return findings
 
@@ -197,7 +198,8 @@ def _claimed(job: _Job, order: int, mode: str) -> Claimed:
     size = job.call.point.size
 
     def read(vector: Array) -> Array:
-        return job.tensor(vector, order, mode).reshape(-1, size).astype(np.float64)
+        tensor = job.tensor(vector, order, mode)
+        return tensor.reshape(prod(tensor.shape[:-1]), size).astype(np.float64)
 
     return claimed_matrix(job.call.point, read, np.result_type(*job.call.point.arrays), job.call.settings.seed)
 

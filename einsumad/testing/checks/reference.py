@@ -7,6 +7,7 @@ claim, so a reference of the wrong shape is refused and never compared.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,8 @@ def by_library(call: Call, library: System, order: int) -> Claimed:
     def read(vector: Array) -> Array:
         arrays = [np.asarray(part) for part in point.split(vector, wide=False)]
         nested = library.derivative(function, arrays, order, library.modes[0])
-        return flat_tensor(nested, call.subject.shape, shapes, order).reshape(-1, point.size).astype(np.float64)
+        tensor = flat_tensor(nested, call.subject.shape, shapes, order)
+        return tensor.reshape(prod(tensor.shape[:-1]), point.size).astype(np.float64)
 
     dtype = np.result_type(*point.arrays)
     return claimed_matrix(point, read, dtype, call.settings.seed)

@@ -41,8 +41,9 @@ def complex_step(
         if value is None:
             return None
         values.append(value)
-    spread = np.max(np.abs(np.stack(values) - values[0]), axis=0)
-    error = _SAFETY * (spread + noise + _UNIT * np.abs(values[0]))
+    with np.errstate(all="ignore"):
+        spread = np.max(np.abs(np.stack(values) - values[0]), axis=0)
+        error = _SAFETY * (spread + noise + _UNIT * np.abs(values[0]))
     return single(values[0], np.where(np.isfinite(error), error, np.inf), "complex step")
 
 

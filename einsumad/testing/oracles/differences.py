@@ -172,6 +172,7 @@ def _best(blocks: list[_Block], noise: Array) -> Estimate:
     with np.errstate(all="ignore"):
         gap = np.abs(right - left)
         kink = (gap > 10 * side_error) & (gap > _KINK * (np.abs(right) + np.abs(left))) & (best_error > gap / 10)
+    best_error = np.where(kink, np.maximum(best_error, gap), best_error)
     return Estimate(best, best_error, left, right, side_error, kink, ("differences",), np.zeros(best.shape, int))
 
 

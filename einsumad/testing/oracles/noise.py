@@ -27,6 +27,7 @@ _WEIGHTS = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
 _SAFETY = 4.0
 _GROWTH = 6.0
+_FAR = 64
 _FARTHEST = 2.0**-10
 
 
@@ -52,11 +53,11 @@ def noise_of(
 
 
 def _differences(function: Callable[[Array], Array], at: Array, middle: Array, step: Array, *, smooth: bool) -> Array:
-    """The noise that fourth differences show; those that grow with the step like smooth ones are left out if asked."""
+    """The noise that fourth differences show; left out if asked where much longer steps show more: that is no noise."""
     near = _fourth([middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)])
     if not smooth:
         return near
-    far = _fourth([middle if k == 0 else function(at + k * step) for k in (-4, -2, 0, 2, 4)])
+    far = _fourth([middle if k == 0 else function(at + k * _FAR * step) for k in (-2, -1, 0, 1, 2)])
     with np.errstate(all="ignore"):
         return np.where(far < _GROWTH * near, near, 0.0)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from einsumad.testing.oracles.differences import Line
 from einsumad.testing.oracles.estimate import Estimate, single
-from einsumad.testing.oracles.stencils import weights
+from einsumad.testing.oracles.stencils import whole_weights
 from einsumad.testing.point import Array
 
 _REACH = 4
@@ -37,5 +37,6 @@ def exact_derivative(line: Line, at_zero: Array, order: int) -> Estimate | None:
         exact = whole & np.all(eighth == 0, axis=0) & np.all(seventh == 0, axis=0)
     if not exact.any():
         return None
-    value = weights(_INNER, order) @ np.where(exact, samples[1:-1], 0.0)
-    return single(value, np.where(exact, 4 * np.finfo(float).eps * np.abs(value), np.inf), "whole-number differences")
+    numerators, denominator = whole_weights(_INNER, order)
+    value = (numerators @ np.where(exact, samples[1:-1], 0.0).astype(np.int64)) / denominator
+    return single(value, np.where(exact, 0.0, np.inf), "whole-number differences")

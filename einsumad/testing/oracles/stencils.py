@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from math import factorial
+from math import factorial, lcm
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,28 @@ def weights(nodes: tuple[int, ...], order: int) -> Array:
     >>> (12 * weights((-2, -1, 0, 1, 2), 1)).round(9).tolist()
     [1.0, -8.0, 0.0, 8.0, -1.0]
     """
-    result = np.array([float(factorial(order) * _lagrange(nodes, k)[order]) for k in range(len(nodes))])
+    result = np.array([float(weight) for weight in _fractions(nodes, order)])
     result.setflags(write=False)
     return result
+
+
+@cache
+def whole_weights(nodes: tuple[int, ...], order: int) -> tuple[Array, int]:
+    """The same weights as whole numbers over a common denominator.
+
+    >>> numerators, denominator = whole_weights((-2, -1, 0, 1, 2), 1)
+    >>> numerators.tolist(), denominator
+    ([1, -8, 0, 8, -1], 12)
+    """
+    exact = _fractions(nodes, order)
+    denominator = lcm(*[weight.denominator for weight in exact])
+    numerators = np.array([int(weight * denominator) for weight in exact])
+    numerators.setflags(write=False)
+    return numerators, denominator
+
+
+def _fractions(nodes: tuple[int, ...], order: int) -> list[Fraction]:
+    return [factorial(order) * _lagrange(nodes, k)[order] for k in range(len(nodes))]
 
 
 def _lagrange(nodes: Sequence[int], which: int) -> list[Fraction]:
