@@ -90,8 +90,7 @@ def check_derivatives(
     >>> bool(check_derivatives(lambda x: np.sum(np.exp(x) * x[::1]), np.array([0.5, 1.5])))
     True
     """
-    if not isinstance(order, int) or isinstance(order, bool) or order < 1:
-        raise ValueError(f"order must be a whole number of at least 1, got {order!r}")
+    _check_order(order)
     library = system(using)
     for mode in modes or ():
         if mode not in library.modes:
@@ -99,6 +98,11 @@ def check_derivatives(
     chosen = _floating(args) if argnums is None else argnums
     task = _Task(f, library, tuple(modes or library.modes), order, properties)
     return _check(task, call_of(_plain(f, library), args, kwargs, chosen, options))
+
+
+def _check_order(order: Any) -> None:
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ValueError(f"order must be a whole number of at least 1, got {order!r}")
 
 
 def _floating(args: Sequence[Any]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ steps against noise: J. J. Moré, S. M. Wild, *Estimating derivatives of noisy s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,11 @@ class _Block:
 
     def columns(self, kept: Array) -> _Block:
         """The same of some entries."""
-        return _Block(*[getattr(self, name)[:, kept] for name in _Block.__slots__[:-1]], self.step)
+        return self.mapped(lambda part: part[:, kept] if part.ndim > 1 else part)
+
+    def mapped(self, act: Callable[[Array], Array]) -> _Block:
+        """The same with each array replaced."""
+        return _Block(**{field.name: act(getattr(self, field.name)) for field in fields(self)})
 
 
 def differentiate(
@@ -81,7 +85,7 @@ def differentiate(
         blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, jitter * 2.0**exponent))
         best = _best(blocks, np.tile(noise, len(open_lines)))
         precise = best.error <= target * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
-        done = precise.reshape(len(open_lines), -1).all(axis=1)
+        done: Array = np.all(precise.reshape(len(open_lines), at_zero.size), axis=1)
         found.update(zip(open_lines, best.divided(len(open_lines)), strict=True))
         kept = np.repeat(~done, at_zero.size)
         blocks = [block.columns(kept) for block in blocks]
@@ -108,7 +112,9 @@ def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, long
             estimates = _formulas(values, uncertain, order, steps[k + 3])
             bordered = ~np.all(np.isfinite(values), axis=0)
             rows.append((*estimates, np.all(values == at_zero, axis=0), bordered, quantum, size))
-    return _Block(*[np.stack(part) for part in zip(*rows, strict=True)], np.array(steps[3:]))
+    parts = [np.stack(part) for part in zip(*rows, strict=True)]
+    names = [field.name for field in fields(_Block)]
+    return _Block(**dict(zip(names, [*parts, np.array(steps[3:])], strict=True)))
 
 
 def _side_by_side(lines: Sequence[Line], t: float) -> Array:
@@ -155,9 +161,10 @@ def _formulas(values: Array, noise: Array, order: int, h: float) -> tuple[Array,
 
 def _best(blocks: list[_Block], noise: Array) -> Estimate:
     """For each entry the step with the least error among those that no shorter step contradicts."""
-    every = _Block(*[np.concatenate([getattr(block, name) for block in blocks]) for name in _Block.__slots__])
+    names = [field.name for field in fields(_Block)]
+    every = _Block(**{name: np.concatenate([getattr(block, name) for block in blocks]) for name in names})
     ascending = np.argsort(every.step)
-    every = _Block(*[getattr(every, name)[ascending] for name in _Block.__slots__])
+    every = every.mapped(lambda part: part[ascending])
     trusted = _trusted(every, noise)
     error = np.where(trusted, every.error + _drift(every.value), np.inf)
     side_error = np.where(trusted, every.side_error + np.maximum(_drift(every.left), _drift(every.right)), np.inf)
@@ -193,7 +200,7 @@ def _trusted(every: _Block, noise: Array) -> Array:
     step resolves a slope, as when all of them meet a kink; else nothing is known.
     """
     still = every.still
-    within = ~every.bordered | np.all(every.bordered, axis=0)
+    within: Array = ~every.bordered | np.all(every.bordered, axis=0)
     some = still.any(axis=0) & ~still.all(axis=0)
     if not some.any():
         return within
@@ -202,7 +209,8 @@ def _trusted(every: _Block, noise: Array) -> Array:
     with np.errstate(all="ignore"):
         slopes = np.any(~still & (every.error <= _SLOPE * np.abs(every.value)), axis=0)
     constant = (quantum >= _JUMPS * size) | ~slopes
-    return within & (~some | np.where(rounded, ~still, np.where(constant, still, False)))
+    trusted: Array = within & (~some | np.where(rounded, ~still, np.where(constant, still, False)))
+    return trusted
 
 
 def _conflict(value: Array, error: Array, best: Array, best_error: Array) -> Array:

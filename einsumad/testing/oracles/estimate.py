@@ -6,7 +6,7 @@ known; `left` and `right` are the one-sided derivatives, and differ by more than
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ class Estimate:
 
     def divided(self, count: int) -> list[Estimate]:
         """The estimates of lines that were put side by side."""
-        parts = [np.split(getattr(self, name), count) for name in _ARRAYS]
-        return [Estimate(*arrays[:-1], self.oracles, arrays[-1]) for arrays in zip(*parts, strict=True)]
+        parts: dict[str, Any] = {name: np.split(getattr(self, name), count) for name in _ARRAYS}
+        return [replace(self, **{name: part[k] for name, part in parts.items()}) for k in range(count)]
 
     def name(self, entry: int) -> str:
         """The oracle that an entry comes from."""
