@@ -14,7 +14,8 @@ from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.testing.diagnosis import HYPOTHESES, Cause, Evidence, likely_causes
 from einsumad.testing.diagnosis.diagonal import along_diagonals
 from einsumad.testing.diagnosis.evidence import compare
-from tests.testing.diagnosis.evidence import MAKERS, evidence, normal, pick
+from tests.testing.diagnosis.draws import evidence, normal, pick
+from tests.testing.diagnosis.makers import MAKERS
 
 SEEDS = range(5)
 DRAWS = [(cause, maker, seed) for cause, makers in MAKERS.items() for maker in makers for seed in SEEDS]

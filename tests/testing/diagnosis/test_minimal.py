@@ -40,7 +40,8 @@ def key(arguments) -> tuple[bytes, ...]:
     return tuple([array.tobytes() + str(array.shape).encode() for array in arguments])
 
 
-@settings(max_examples=60)
+@pytest.mark.fuzz
+@settings(max_examples=max(60, settings().max_examples))
 @given(st.lists(ARRAYS, min_size=1, max_size=3), st.integers(0, 60), st.integers(0, 2**32 - 1))
 def test_what_comes_back_was_seen_to_be_wrong(arguments, budget, seed) -> None:
     given_before = [np.array(array) for array in arguments]

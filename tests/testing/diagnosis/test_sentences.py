@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from einsumad.testing.diagnosis import Cause, Evidence, likely_causes
-from tests.testing.diagnosis.evidence import MAKERS, evidence, normal
+from tests.testing.diagnosis.draws import evidence, normal
+from tests.testing.diagnosis.makers import MAKERS
 
 RNG = np.random.default_rng(7)
 
@@ -131,7 +132,8 @@ def any_evidence(draw) -> Evidence:
     return Evidence(found, expected, error, shape[:outputs], tuple(point), value)
 
 
-@settings(max_examples=400)
+@pytest.mark.fuzz
+@settings(max_examples=max(400, settings().max_examples))
 @given(any_evidence())
 def test_no_evidence_makes_it_fail(given_evidence) -> None:
     causes = likely_causes(given_evidence)

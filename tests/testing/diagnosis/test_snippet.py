@@ -49,7 +49,8 @@ def same_bits(one: np.ndarray, other: np.ndarray) -> bool:
     return np.array_equal(nan, np.isnan(other)) and one[~nan].tobytes() == other[~nan].tobytes()
 
 
-@settings(max_examples=300)
+@pytest.mark.fuzz
+@settings(max_examples=max(300, settings().max_examples))
 @given(ARRAYS)
 def test_literals_come_back_bit_by_bit(array) -> None:
     assert same_bits(made_by(literal(array)), array)
@@ -169,7 +170,7 @@ NAMES = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=max(150, settings().max_examples))
 @given(st.lists(NAMES, min_size=1, max_size=4), NAMES, NAMES)
 def test_any_names_make_a_program(names, function, claim) -> None:
     arrays = [np.array(float(k)) for k in range(len(names))]
