@@ -179,7 +179,7 @@ def _order_findings(job: _Job, order: int) -> list[Finding]:
         named = replace(label, mode=mode)
         outcome = compare_matrix(expectation, claimed, named, convention)
         shape = replace(named, output_shape=() if subject.shape == () else subject.shape)
-        findings.append(causes_of(call, outcome, claimed.value, shape))
+        findings.append(causes_of(call, outcome, shape))
     if 2 <= order <= _HIGHEST and call.settings.against == "auto" and call.point.size:
         findings.append(_line_finding(job, order))
     return findings

@@ -20,17 +20,17 @@ from einsumad.testing.report import Finding
 from einsumad.testing.subject import Subject
 
 
-def causes_of(call: Call, outcome: Outcome, found: Array, label: Label) -> Finding:
+def causes_of(call: Call, outcome: Outcome, label: Label) -> Finding:
     """The finding with the cause that explains most, if it is wrong."""
     finding = outcome.finding
     if finding.verdict != "wrong":
         return finding
-    return replace(finding, cause=_first_cause(call, outcome.expected, outcome.error, found, label))
+    return replace(finding, cause=_first_cause(call, outcome, label))
 
 
-def _first_cause(call: Call, expected: Array, error: Array, found: Array, label: Label) -> str:
+def _first_cause(call: Call, outcome: Outcome, label: Label) -> str:
     """The cause in the array of the point with the largest failure, else in the first with any."""
-    point = call.point
+    point, found, expected, error = call.point, outcome.found, outcome.expected, outcome.error
     with np.errstate(all="ignore"):
         gaps = [
             np.nan_to_num(np.abs(native(found - expected, point, label.output_shape, k)), nan=0.0)

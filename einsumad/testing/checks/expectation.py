@@ -21,15 +21,21 @@ from einsumad.testing.point import Array, Point
 from einsumad.testing.subject import Subject
 
 _SAMPLE = 12
+_ON_MANIFOLD = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A direction, and the entry of the point that it is along, if it is along one."""
+    """A direction, and the entry of the point that it is along, if it is along one.
+
+    On a manifold it is the tangent that the direction along the entry `source`, of length `length`, projects to.
+    """
 
     vector: Array
     entry: int | None
     label: str
+    source: int | None = None
+    length: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,9 @@ def surroundings_of(subject: Subject, settings: Settings, natural: Array | None 
     if settings.manifold is None:
         return base
     kind = manifold(settings.manifold)
+    for name, array in zip(subject.point.names, subject.point.arrays, strict=True):
+        if kind.distance(array.astype(np.result_type(array, np.float64))) > _ON_MANIFOLD:
+            raise ValueError(f"{name} is not on the manifold {kind.name!r}: pass a point of it, or another manifold")
 
     def move(at: Array, tangent: Array) -> Array:
         return _each(subject.point, kind.move, at, tangent)
@@ -94,8 +103,13 @@ def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ..
     if settings.manifold is None:
         return tuple(found)
     kind = manifold(settings.manifold)
-    tangents = [replace(d, vector=_each(point, kind.project, base.at, d.vector), entry=None) for d in found]
+    tangents = [_projected(d, _each(point, kind.project, base.at, d.vector)) for d in found]
     return tuple([t for t, d in zip(tangents, found, strict=True) if _long(t.vector, d.vector)])
+
+
+def _projected(direction: Direction, tangent: Array) -> Direction:
+    length = 1.0 if direction.entry is None else float(direction.vector[direction.entry])
+    return replace(direction, vector=tangent, entry=None, source=direction.entry, length=length)
 
 
 def _long(vector: Array, before: Array) -> bool:

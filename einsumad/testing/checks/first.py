@@ -20,7 +20,6 @@ from einsumad.testing.checks.rate import check_rate
 from einsumad.testing.checks.reference import convention_of, expectation_of
 from einsumad.testing.checks.settings import TAYLOR
 from einsumad.testing.checks.shrink import with_small_case
-from einsumad.testing.comparison import Claimed
 from einsumad.testing.point import Array
 from einsumad.testing.report import Finding, Report
 
@@ -126,8 +125,8 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
         return [too_coarse(call, label), *contract]
     expectation = expectation_of(call, subject)
     outcome = compare_matrix(expectation, claimed, label, convention_of(call, expectation))
-    found = with_dtype_cause(causes_of(call, outcome, claimed.value, label), parts)
-    return [found, *single_precision_finding(outcome, claimed, parts, label), *contract]
+    found = with_dtype_cause(causes_of(call, outcome, label), parts)
+    return [found, *single_precision_finding(outcome, parts, label), *contract]
 
 
 def _bound(claim: Callable[..., Any], kwargs: Mapping[str, Any]) -> Callable[..., Any]:
@@ -162,14 +161,14 @@ def with_dtype_cause(finding: Finding, parts: list[Array]) -> Finding:
     return replace(finding, cause=cause)
 
 
-def single_precision_finding(outcome: Outcome, claimed: Claimed, parts: list[Array], label: Label) -> list[Finding]:
+def single_precision_finding(outcome: Outcome, parts: list[Array], label: Label) -> list[Finding]:
     """Values in double precision that are all numbers of single precision, and off by as much as that would explain."""
     wide = [part for part in parts if part.dtype == np.float64]
     values = np.concatenate([part.reshape(-1) for part in wide]) if wide else np.zeros(0)
     with np.errstate(all="ignore"):
         if values.size == 0 or np.any(values != values.astype(np.float32)):
             return []
-        gap = np.abs(claimed.value - outcome.expected)
+        gap = np.abs(outcome.found - outcome.expected)
         largest = np.nanmax(np.abs(outcome.expected), initial=0.0)
         off = gap > 10 * outcome.error + 1e-9 * np.abs(outcome.expected) + 1e-11 * largest
     if outcome.finding.verdict == "wrong" or not off.any():

@@ -121,7 +121,7 @@ def _second_finding(call: Call, second: Second, claimed: Claimed, label: Label) 
     if outcome.finding.verdict != "wrong" or len(call.point.arrays) != 1:
         return outcome.finding
     shape = call.point.arrays[0].shape * 2
-    parts = [matrix.reshape(shape) for matrix in (claimed.value, outcome.expected, outcome.error)]
+    parts = [matrix.reshape(shape) for matrix in (outcome.found, outcome.expected, outcome.error)]
     scalar = replace(label, output_shape=(), rows=None)
     return replace(outcome.finding, cause=explain(call, parts, scalar, 0))
 

@@ -48,6 +48,7 @@ class Outcome:
     """The finding and, for the diagnosis, what is known of the whole derivative: NaN where nothing was compared."""
 
     finding: Finding
+    found: Array
     expected: Array
     error: Array
 
@@ -89,10 +90,10 @@ def compare_matrix(
                     estimates.append(found[1])
                     comparisons.append(found[2])
                 break
-    expected, error = _known(claimed.value.shape, directions, estimates)
+    known = _known(claimed, directions, estimates)
     if not comparisons:
-        return Outcome(_nothing(label, expectation), expected, error)
-    return Outcome(finding_of(stacked(comparisons), directions, label, rows), expected, error)
+        return Outcome(_nothing(label, expectation), *known)
+    return Outcome(finding_of(stacked(comparisons), directions, label, rows), *known)
 
 
 def _nothing(label: Label, expectation: Expectation) -> Finding:
@@ -102,14 +103,22 @@ def _nothing(label: Label, expectation: Expectation) -> Finding:
     return Finding(label.claim, label.order, label.mode, against, verdict)
 
 
-def _known(shape: tuple[int, ...], directions: list[Direction], estimates: list[Estimate]) -> tuple[Array, Array]:
-    expected, error = np.full(shape, np.nan), np.full(shape, np.inf)
+def _known(claimed: Claimed, directions: list[Direction], estimates: list[Estimate]) -> tuple[Array, Array, Array]:
+    """What was found and expected along entries, and the error of the latter; on a manifold, both projected."""
+    found = claimed.value
+    expected, error = np.full(found.shape, np.nan), np.full(found.shape, np.inf)
+    if any(direction.source is not None for direction in directions):
+        found = np.full(found.shape, np.nan)
+    else:
+        found = found.copy()
     for direction, estimate in zip(directions, estimates, strict=True):
-        if direction.entry is not None:
-            length = direction.vector[direction.entry]
-            expected[:, direction.entry] = np.where(np.isfinite(estimate.error), estimate.value / length, np.nan)
-            error[:, direction.entry] = estimate.error / abs(length)
-    return expected, error
+        entry = direction.entry if direction.entry is not None else direction.source
+        if entry is not None:
+            length = direction.vector[entry] if direction.entry is not None else direction.length
+            expected[:, entry] = np.where(np.isfinite(estimate.error), estimate.value / length, np.nan)
+            error[:, entry] = estimate.error / abs(length)
+            found[:, entry] = claimed_along(claimed, direction).value / length
+    return found, expected, error
 
 
 def _localised(

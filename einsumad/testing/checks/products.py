@@ -216,4 +216,4 @@ def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Finding:
         return misfit_finding(call, misfit, label, subject)
     claimed = replace(claimed, unit=max(call.point.epsilon, claimed.unit))
     outcome = compare_matrix(expectation_of(call, subject), claimed, label)
-    return causes_of(call, outcome, claimed.value, label)
+    return causes_of(call, outcome, label)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.testing.checks.call import Call
+from einsumad.testing.checks.settings import Settings
 from einsumad.testing.diagnosis import as_code, smaller_arguments
 from einsumad.testing.point import Array
 from einsumad.testing.report import Report
@@ -22,7 +23,11 @@ _CHECKS = {
     "jacobian": "check_jacobian",
     "hessian": "check_hessian",
     "hvp": "check_hvp",
+    "jvp": "check_jvp",
+    "vjp": "check_vjp",
+    "derivatives": "check_derivatives",
 }
+_SHOWN = ("against", "kink", "manifold", "entries", "directions", "seed", "relative", "single")
 _LARGEST = 4096
 
 
@@ -45,10 +50,19 @@ def with_small_case(call: Call, report: Report, again: Callable[[Call], Report],
         smallest,
         argument_names=call.names,
         function_name=call.name if call.name.isidentifier() else "f",
-        claim_name=what,
-        check=_CHECKS.get(what, "check_jacobian"),
+        claim_name="" if what == "derivatives" else what,
+        check=_CHECKS[what],
+        options=_options(call),
     )
     return replace(report, case=code)
+
+
+def _options(call: Call) -> dict[str, Any]:
+    """The options of the call that are not the defaults and can be written as text."""
+    usual = Settings()
+    given = {name: getattr(call.settings, name) for name in _SHOWN}
+    options = {k: v for k, v in given.items() if v != getattr(usual, k) and isinstance(v, (str, int, float))}
+    return options if call.argnums == 0 else {"argnums": call.argnums, **options}
 
 
 def restored(originals: tuple[Any, ...], arrays: tuple[Array, ...]) -> list[Any]:
