@@ -1,7 +1,7 @@
 """Synthetic evidence at random shapes and points.
 
-Owns the draws that the makers of wrong derivatives share. Imports the diagnosis. Invariant: everything is drawn from the
-generator that is given; `error` is 1e-9 of the largest entry, and the oracle's values are off by less than that.
+Owns the draws that the makers of wrong derivatives share. Imports the diagnosis. Invariant: everything is drawn from
+the generator that is given; `error` is 1e-9 of the largest entry, and the oracle's values are off by less than that.
 """
 
 from __future__ import annotations
