@@ -81,7 +81,7 @@ def compare_matrix(
     directions = list(expectation.directions)
     estimates = list(expectation.estimates)
     in_entries = any(c.wrong.any() for c, d in zip(comparisons, directions, strict=True) if d.entry is not None)
-    if not in_entries and rows is None:
+    if not in_entries and rows is None and expectation.settings.manifold is None:
         for index, comparison in enumerate(list(comparisons)):
             if comparison.wrong.any():
                 found = _localised(expectation, claimed, directions[index])
