@@ -18,16 +18,18 @@ import numpy as np
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.testing.checks.call import Argnums, Call, call_of
-from einsumad.testing.checks.diagnose import causes_of
+from einsumad.testing.checks.claims import MisfitError
+from einsumad.testing.checks.diagnose import SHAPE, causes_of, misfit_finding
 from einsumad.testing.checks.expectation import Direction, random_vector, surroundings_of
 from einsumad.testing.checks.first import too_coarse
-from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
+from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of, tied
 from einsumad.testing.checks.reference import convention_of, expectation_of, on_leaves
 from einsumad.testing.checks.settings import LIBRARIES
 from einsumad.testing.checks.shrink import with_small_case
 from einsumad.testing.comparison import Claimed, compare, stacked
 from einsumad.testing.point import Array
 from einsumad.testing.properties import Case, run_properties
+from einsumad.testing.properties.contract import derivative_blocks
 from einsumad.testing.report import Finding, Report
 from einsumad.testing.subject import Subject
 from einsumad.testing.systems import EINSUMAD, System, flat_tensor, system
@@ -64,7 +66,18 @@ class _Job:
         """The derivative of that order at a vector: entries of the value, then of the point once for each order."""
         arrays = [np.asarray(part) for part in self.call.point.split(vector, wide=wide)]
         nested = self.library.derivative(self.function, arrays, order, mode)
+        if order:
+            _refuse_misfits(nested, self.call, order)
         return flat_tensor(nested, self.call.subject.shape, self.shapes, order)
+
+
+def _refuse_misfits(nested: Any, call: Call, order: int) -> None:
+    """Raise :class:`MisfitError` for a derivative of another shape than it has to have; none is reshaped to fit."""
+    blocks = derivative_blocks(nested, call.subject.output, call.point.arrays, order)
+    for part, (what, found, shape, _) in enumerate(blocks):
+        if np.shape(found) != shape:
+            told = f"{what} of the derivative of order {order}" if len(call.point.arrays) > 1 else "the derivative"
+            raise MisfitError(f"{told} has shape {np.shape(found)}, and {shape} is right", np.asarray(found), part)
 
 
 def check_derivatives(
@@ -139,7 +152,13 @@ def _plain(f: Callable[..., Any], library: System) -> Callable[..., Any]:
                 full[k] = array
             return f(*unflatten(tree, full), **kwargs)
 
-        return library.evaluate(of_arrays, [np.asarray(leaves[k]) for k in places])
+        arrays = [np.asarray(leaves[k]) for k in places]
+        try:
+            return library.evaluate(of_arrays, arrays)
+        except Exception as error:
+            if any(array.dtype.kind == "c" for array in arrays):
+                raise TypeError(f"{library.name} does not compute the function at complex numbers: {error}") from error
+            raise
 
     return plain
 
@@ -153,6 +172,8 @@ def _check(task: _Task, call: Call) -> Report:
     findings = [_value_finding(job)]
     for order in range(1, task.order + 1):
         findings += _order_findings(job, order)
+        if _misfits(findings, order, job.modes[0]):
+            break
     arrays = tuple(_native(call, call.point.vector))
     case = Case(task.library, function, arrays, call.settings.seed, task.order, task.modes, call.name)
     identities = [replace(finding, identity=True) for finding in run_properties(case, task.properties)]
@@ -175,14 +196,24 @@ def _order_findings(job: _Job, order: int) -> list[Finding]:
     convention = convention_of(call, expectation, order)
     findings = []
     for mode in job.modes:
-        claimed = _claimed(job, order, mode)
         named = replace(label, mode=mode)
+        try:
+            claimed = _claimed(job, order, mode)
+        except MisfitError as misfit:
+            findings.append(misfit_finding(call, misfit, named, subject))
+            continue
         outcome = compare_matrix(expectation, claimed, named, convention)
         shape = replace(named, output_shape=() if subject.shape == () else subject.shape)
         findings.append(causes_of(call, outcome, shape))
-    if 2 <= order <= _HIGHEST and call.settings.against == "auto" and call.point.size:
+    comparable = call.settings.against == "auto" and call.point.size and not _misfits(findings, order, first)
+    if 2 <= order <= _HIGHEST and comparable:
         findings.append(_line_finding(job, order))
     return findings
+
+
+def _misfits(findings: Sequence[Finding], order: int, mode: str) -> bool:
+    """Whether the derivative of that order has a wrong shape in a mode, and nothing can be compared with it."""
+    return any((f.order, f.mode, f.against, f.verdict) == (order, mode, SHAPE, "wrong") for f in findings)
 
 
 def _lower(job: _Job, order: int) -> Callable[..., Any]:
@@ -216,7 +247,7 @@ def _line_finding(job: _Job, order: int) -> Finding:
     directions = [Direction(random_vector(base, rng), None, f"random line {k}") for k in range(_LINES)]
     estimates = base.along([direction.vector for direction in directions], order=order)
     at = call.point.vector
-    nearby = at * (1 + call.point.epsilon * rng.integers(-3, 4, at.size))
+    nearby = at * (1 + call.point.epsilon * tied(at, rng.integers(-3, 4, at.size)))
     tensor, other = (job.tensor(x, order, job.modes[0]).astype(np.float64) for x in (at, nearby))
     comparisons = []
     for direction, estimate in zip(directions, estimates, strict=True):

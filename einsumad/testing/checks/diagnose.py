@@ -19,6 +19,9 @@ from einsumad.testing.point import Array, count
 from einsumad.testing.report import Finding
 from einsumad.testing.subject import Subject
 
+SHAPE = "the shape"
+"""What a claim of the wrong shape is compared with: nothing else can be."""
+
 
 def causes_of(call: Call, outcome: Outcome, label: Label) -> Finding:
     """The finding with the cause that explains most, if it is wrong."""
@@ -92,4 +95,4 @@ def misfit_finding(call: Call, misfit: MisfitError, label: Label, subject: Subje
                 error[:, direction.entry] = estimate.error / abs(length)
         shaped = [native(matrix, call.point, label.output_shape, misfit.part) for matrix in (expected, error)]
         cause = explain(call, (misfit.found, shaped[0], np.abs(shaped[1])), label, misfit.part) or cause
-    return Finding(label.claim, label.order, label.mode, "the shape", "wrong", detail=str(misfit), cause=cause)
+    return Finding(label.claim, label.order, label.mode, SHAPE, "wrong", detail=str(misfit), cause=cause)

@@ -56,15 +56,32 @@ class Outcome:
 def claimed_matrix(point: Point, claim: Callable[[Array], Array], dtype: np.dtype, seed: int) -> Claimed:
     """The claim at the point, and how much rounding may have changed it: its noise over the units of the arguments.
 
-    `claim` takes a vector of entries and gives the matrix: entries of the value by entries of the point.
+    `claim` takes a vector of entries and gives the matrix: entries of the value by entries of the point. The noise is
+    looked for where ties, zeros and symmetries stay what they are.
     """
     at = point.vector
     value = claim(at)
     precision = float(np.finfo(dtype).eps) if dtype.kind in "fc" else _UNIT
     rng = np.random.default_rng([seed, 2])
-    directions = [at * rng.uniform(0.5, 1.5, at.size) * rng.choice([-1, 1], at.size) for _ in range(_DIRECTIONS)]
+    factors = [rng.uniform(0.5, 1.5, at.size) * rng.choice([-1, 1], at.size) for _ in range(_DIRECTIONS)]
+    directions = [at * tied(at, each) for each in factors]
     noise = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon)
     return Claimed(value, noise.reshape(value.shape), max(precision, _UNIT))
+
+
+def tied(at: Array, factors: Array) -> Array:
+    """The factors, one an entry, with that of the first entry of each magnitude for all of that magnitude.
+
+    Entries of equal magnitudes then move together. Were ties broken, a claim that is wrong at ties alone would look
+    like one that rounding makes uncertain.
+
+    >>> import numpy as np
+    >>> tied(np.array([2.0, 3.0, -2.0]), np.array([0.5, 0.25, 7.0])).tolist()
+    [0.5, 0.25, 0.5]
+    """
+    _, first, which = np.unique(np.abs(at), return_index=True, return_inverse=True)
+    result: Array = factors[first][which]
+    return result
 
 
 def compare_matrix(
