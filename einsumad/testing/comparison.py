@@ -27,6 +27,7 @@ _CANCELLATION = 64.0
 _SMALL = 0.05
 _NEGLIGIBLE = 1e-6
 _FRACTION = 1e-4
+_OUTSIDE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +98,33 @@ def compare(
         inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
         wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
         undecided = ~wrong & ~telling
-    if kink != "skip" and estimate.kink.any():
-        low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
-        margin = _ESTIMATE * estimate.side_error + rounding
-        if kink == "convention" and convention is not None:
-            agrees = np.abs(found - convention) <= margin
-        else:
-            agrees = (found >= low - margin) & (found <= high + margin)
-        wrong = np.where(estimate.kink, ~agrees, wrong)
-        undecided = np.where(estimate.kink, False, undecided)
-        tolerance = np.where(estimate.kink, margin, tolerance)
-        nearest = np.clip(found, low, high) if convention is None else convention
-        expected = np.where(estimate.kink, nearest, expected)
+    if estimate.kink.any():
+        at_kink = _at_kinks(claimed, estimate, rounding, kink, convention)
+        wrong, undecided, expected, tolerance = (
+            np.where(estimate.kink, special, usual)
+            for special, usual in zip(at_kink, (wrong, undecided, expected, tolerance), strict=True)
+        )
     names = np.array([*estimate.oracles])[estimate.which]
     return Comparison(found, expected, error, tolerance, wrong, undecided, estimate.kink, names)
+
+
+def _at_kinks(
+    claimed: Claimed, estimate: Estimate, rounding: Array, kink: KinkPolicy, convention: Array | None
+) -> tuple[Array, Array, Array, Array]:
+    """What is wrong, undecided and expected at kinks, and the tolerance.
+
+    Under every policy a value far outside of the one-sided derivatives is wrong: it is no derivative by any convention.
+    """
+    found = claimed.value
+    low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
+    margin = _ESTIMATE * estimate.side_error + rounding
+    with np.errstate(all="ignore"):
+        nearest = np.clip(found, low, high)
+        if kink == "convention" and convention is not None:
+            nothing = np.zeros(found.shape, bool)
+            return ~(np.abs(found - convention) <= margin), nothing, convention, margin
+        if kink == "skip":
+            margin = margin + _OUTSIDE * (high - low)
+            outside = np.abs(found - nearest) > margin
+            return outside, ~outside, nearest, margin
+        return ~(np.abs(found - nearest) <= margin), np.zeros(found.shape, bool), nearest, margin

@@ -27,12 +27,15 @@ from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix
 from einsumad.testing.checks.reference import expectation_of
 from einsumad.testing.checks.shrink import with_small_case
 from einsumad.testing.comparison import Claimed, stacked
+from einsumad.testing.oracles.along import ORACLES
+from einsumad.testing.oracles.estimate import single
 from einsumad.testing.point import Array, real_vector
 from einsumad.testing.report import Finding, Report, Verdict
 from einsumad.testing.subject import Subject
 
 _COTANGENTS = 3
 _SMALL = 4096
+_FEW = 256
 _ONES = (
     "ones cotangent only: the pullback is right for an all-ones cotangent, so a sum over the output is taken too early"
 )
@@ -142,7 +145,8 @@ def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
     rng = np.random.default_rng([call.settings.seed, 7])
     shape, is_complex = call.subject.shape, call.subject.output.dtype.kind == "c"
     cotangents = [_random_cotangent(rng, shape, is_complex) for _ in range(_COTANGENTS)]
-    found = [_one_vjp(call, vjp, cotangent) for cotangent in cotangents]
+    shared = _shared(call)
+    found = [_one_vjp(call, vjp, cotangent, shared) for cotangent in cotangents]
     wrong = [finding for finding in found if finding.verdict == "wrong"]
     if not wrong:
         return [_together(found)]
@@ -150,7 +154,7 @@ def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
     if wrong[0].against != "the shape":
         cause = _jacobian_cause(call, vjp) or cause
     if not cause and call.subject.output.size > 1:
-        with_ones = _one_vjp(call, vjp, np.ones(shape, cotangents[0].dtype))
+        with_ones = _one_vjp(call, vjp, np.ones(shape, cotangents[0].dtype), shared)
         cause = _ONES if with_ones.verdict == "right" else ""
     return [replace(wrong[0], cause=cause)]
 
@@ -195,7 +199,7 @@ def _together(findings: list[Finding]) -> Finding:
     return replace(findings[0], verdict=verdict, entries=entries, undecided=undecided)
 
 
-def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Finding:
+def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array, shared: Expectation | None) -> Finding:
     """The pullback of one cotangent: the gradient of the function paired with it."""
     label = Label("vjp", 1, "as given")
     own = call.subject.output.dtype
@@ -209,11 +213,39 @@ def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array) -> Finding:
         return np.dot(weights, real_vector(value, given.dtype.kind == "c"))
 
     subject = Subject(paired, call.point, call.name)
-    read = _pulled(call, vjp, given)
     try:
-        claimed = claimed_matrix(call.point, read, np.dtype(float), call.settings.seed)
+        claimed = claimed_matrix(call.point, _pulled(call, vjp, given), np.dtype(float), call.settings.seed)
     except MisfitError as misfit:
         return misfit_finding(call, misfit, label, subject)
     claimed = replace(claimed, unit=max(call.point.epsilon, claimed.unit))
-    outcome = compare_matrix(expectation_of(call, subject), claimed, label)
-    return causes_of(call, outcome, label)
+    expectation = expectation_of(call, subject) if shared is None else _paired(shared, weights)
+    return causes_of(call, compare_matrix(expectation, claimed, label), label)
+
+
+def _shared(call: Call) -> Expectation | None:
+    """Estimates of the whole Jacobian, if it is small: what every cotangent is paired with."""
+    settings = call.settings
+    small = call.point.size <= settings.entries and call.subject.flat_size <= _FEW
+    plain = settings.manifold is None and settings.against in ("auto", *ORACLES)
+    return expectation_of(call, call.subject) if small and plain else None
+
+
+def _paired(expectation: Expectation, weights: Array) -> Expectation:
+    """The expectation of the function paired with a cotangent."""
+    size = np.abs(weights)
+    estimates = []
+    for each in expectation.estimates:
+        one, other = weights * each.left, weights * each.right
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        whole = single(_times(weights, each.value), _times(size, each.error), " and ".join(dict.fromkeys(each.oracles)))
+        kink = np.array([bool(np.any(each.kink & (weights != 0)))])
+        left, right, side_error = _times(1.0, low), _times(1.0, high), _times(size, each.side_error)
+        estimates.append(replace(whole, kink=kink, left=left, right=right, side_error=side_error))
+    usual, magnitude = _times(size, expectation.typical), _times(size, expectation.magnitude)
+    return replace(expectation, estimates=tuple(estimates), typical=usual, magnitude=magnitude)
+
+
+def _times(weights: Array | float, values: Array) -> Array:
+    """The sum of products, in which a zero weight counts as nothing, also for what is not finite."""
+    with np.errstate(all="ignore"):
+        return np.array([np.sum(np.where(np.equal(weights, 0), 0.0, weights * values))])
