@@ -6,6 +6,7 @@ it: `@settings(max_examples=max(2000, settings().max_examples))`.
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Deadlines measure the machine and not the code, and the first example of a kind is slow: it is planned.
@@ -14,3 +15,19 @@ COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "pr
 settings.register_profile("test", max_examples=100, derandomize=True, database=None, **COMMON)
 settings.register_profile("fuzz", max_examples=int(os.environ.get("FUZZ_EXAMPLES", "10000")), **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the rates of the mutation self-test of einsumad.testing, if it ran."""
+    reports = [*terminalreporter.stats.get("passed", []), *terminalreporter.stats.get("failed", [])]
+    found = [value for report in reports for name, value in report.user_properties if name == "self-test"]
+    wrong, right = ([counts for kind, *counts in found if kind == which] for which in ("wrong", "right"))
+    if not found:
+        return
+    failed = len([r for r in terminalreporter.stats.get("failed", []) if "test_mutations.py" in r.nodeid])
+    flagged, named = (sum(counts) for counts in zip(*wrong, strict=True)) if wrong else (0, 0)
+    points, undecided = (sum(counts) for counts in zip(*right, strict=True)) if right else (0, 0)
+    terminalreporter.section("mutation self-test of einsumad.testing")
+    terminalreporter.write_line(f"wrong derivatives flagged: {flagged}, the likely cause named for {named}")
+    terminalreporter.write_line(f"right derivatives: {len(right)}, at {points} points, of which {undecided} undecided")
+    terminalreporter.write_line(f"failures: {failed}")
