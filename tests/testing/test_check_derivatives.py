@@ -1,4 +1,4 @@
-"""Derivatives that are wrong at special points or have a wrong shape, and systems that refuse complex numbers.
+"""Derivatives that are wrong at special points or have a wrong shape, and systems that cannot do everything.
 
 Owns how the checks meet them. Imports the public checks and systems. Invariant: beside each fault stands what looks
 like it and is right.
@@ -117,6 +117,31 @@ class TestShapes:
         args = (np.array([1.0, 2.0]), np.array([3.0, 4.0]))
         report = check_derivatives(lambda x, y: np.sum(x * y), *args, using=system, order=1, properties=[])
         assert report.wrong[0].detail == "block (1,) of the derivative of order 1 has shape (1, 2), and (2,) is right"
+
+
+def without(missing: str) -> System:
+    """This library without one mode."""
+
+    def derivative(f: Any, arrays: Sequence[np.ndarray], order: int, mode: str) -> Any:
+        if mode == missing:
+            raise NotImplementedError("no rule for sin")
+        return EINSUMAD.derivative(f, arrays, order, mode)
+
+    return replace(EINSUMAD, name="partial", derivative=derivative)
+
+
+class TestMissingModes:
+    def test_a_mode_that_a_system_lacks_is_undecided_and_told(self) -> None:
+        report = check_derivatives(total, np.array([1.1, 2.0]), using=without("forward"))
+        assert report
+        told = " ".join(str(report).split())
+        assert "(forward), against partial (partial does not have it: no rule for sin)" in told
+
+    def test_without_its_first_mode_nothing_can_be_checked(self) -> None:
+        with pytest.raises(NotImplementedError, match="no rule for sin"):
+            check_derivatives(total, np.array([1.1, 2.0]), using=without("auto"))
+        with pytest.raises(NotImplementedError, match="no rule for sin"):
+            check_derivatives(total, np.array([1.1, 2.0]), using=without("forward"), modes=["forward"])
 
 
 class TestComplexNumbers:

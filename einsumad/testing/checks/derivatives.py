@@ -202,6 +202,12 @@ def _order_findings(job: _Job, order: int) -> list[Finding]:
         except MisfitError as misfit:
             findings.append(misfit_finding(call, misfit, named, subject))
             continue
+        except NotImplementedError as error:
+            if mode == first:
+                raise
+            detail = f"{job.library.name} does not have it: {error}"
+            findings.append(Finding("derivative", order, mode, job.library.name, "undecided", detail=detail))
+            continue
         outcome = compare_matrix(expectation, claimed, named, convention)
         shape = replace(named, output_shape=() if subject.shape == () else subject.shape)
         findings.append(causes_of(call, outcome, shape))
