@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from math import prod
 from typing import Any
 
@@ -65,7 +65,8 @@ class _Job:
     def tensor(self, vector: Array, order: int, mode: str, *, wide: bool = False) -> Array:
         """The derivative of that order at a vector: entries of the value, then of the point once for each order."""
         arrays = [np.asarray(part) for part in self.call.point.split(vector, wide=wide)]
-        nested = self.library.derivative(self.function, arrays, order, mode)
+        with np.errstate(all="ignore"):
+            nested = self.library.derivative(self.function, arrays, order, mode)
         if order:
             _refuse_misfits(nested, self.call, order)
         return flat_tensor(nested, self.call.subject.shape, self.shapes, order)
@@ -260,7 +261,7 @@ def _line_finding(job: _Job, order: int) -> Finding:
         with np.errstate(all="ignore"):
             found, moved = (_applied(t, direction.vector, order) for t in (tensor, other))
             size = _applied(np.abs(tensor), np.abs(direction.vector), order)
-        claimed = Claimed(found, np.abs(found - moved), max(call.point.epsilon, float(np.finfo(float).eps)))
+        claimed = Claimed(found, partial(np.abs, found - moved), max(call.point.epsilon, float(np.finfo(float).eps)))
         comparisons.append(compare(claimed, estimate, np.maximum(size, 1e-3 * base.size), base.magnitude))
     label = Label("derivative along lines", order, job.modes[0], call.subject.shape)
     return finding_of(stacked(comparisons), directions, label)

@@ -181,10 +181,10 @@ def claimed_along(claimed: Claimed, direction: Direction) -> Claimed:
     if direction.entry is not None:
         length = direction.vector[direction.entry]
         column = claimed.value[:, direction.entry] * length
-        return Claimed(column, claimed.spread[:, direction.entry] * abs(length), claimed.unit)
+        return Claimed(column, lambda: claimed.spread[:, direction.entry] * abs(length), claimed.unit)
     with np.errstate(all="ignore"):
         value = claimed.value @ direction.vector
-        return Claimed(value, claimed.spread @ np.abs(direction.vector), claimed.unit)
+    return Claimed(value, lambda: claimed.spread @ np.abs(direction.vector), claimed.unit)
 
 
 def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Claimed | None = None) -> Comparison:

@@ -65,8 +65,12 @@ def claimed_matrix(point: Point, claim: Callable[[Array], Array], dtype: np.dtyp
     rng = np.random.default_rng([seed, 2])
     factors = [rng.uniform(0.5, 1.5, at.size) * rng.choice([-1, 1], at.size) for _ in range(_DIRECTIONS)]
     directions = [at * tied(at, each) for each in factors]
-    noise = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon)
-    return Claimed(value, noise.reshape(value.shape), max(precision, _UNIT))
+
+    def noise() -> Array:
+        found = noise_of(lambda vector: claim(vector).reshape(-1), at, directions, precision, point.epsilon)
+        return found.reshape(value.shape)
+
+    return Claimed(value, noise, max(precision, _UNIT))
 
 
 def tied(at: Array, factors: Array) -> Array:

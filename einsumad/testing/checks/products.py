@@ -138,7 +138,7 @@ def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claime
         return real_vector(answer, subject.output.dtype.kind == "c")[:, None]
 
     claimed = claimed_matrix(point, read, np.dtype(float), call.settings.seed)
-    return Claimed(claimed.value[:, 0], claimed.spread[:, 0], max(point.epsilon, claimed.unit))
+    return Claimed(claimed.value[:, 0], lambda: claimed.spread[:, 0], max(point.epsilon, claimed.unit))
 
 
 def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
