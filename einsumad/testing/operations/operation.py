@@ -49,7 +49,7 @@ class Operation:
 
     - `value`: the function of a few arrays, with one array or number as its value
     - `sample`: a Hypothesis strategy of tuples of arguments, or a function of a ``numpy.random.Generator`` that gives
-      one
+      one; an array or a number alone is a single argument
     - `gradient`, `jacobian`, `hessian`, `hvp`, `jvp`, `vjp`: derivatives written by hand, with the signatures that
       ``check_user_gradient``, ``check_jacobian``, ... of :mod:`einsumad.testing` take them with
     - `using`: a system whose derivatives of the value are checked up to `order`; "einsumad" if no derivative is given
