@@ -126,7 +126,7 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
     expectation = expectation_of(call, subject)
     outcome = compare_matrix(expectation, claimed, label, convention_of(call, expectation))
     found = with_dtype_cause(causes_of(call, outcome, label), parts)
-    return [found, *single_precision_finding(outcome, parts, label), *contract]
+    return [found, *single_precision_finding(call, outcome, parts, label), *contract]
 
 
 def _bound(claim: Callable[..., Any], kwargs: Mapping[str, Any]) -> Callable[..., Any]:
@@ -161,10 +161,11 @@ def with_dtype_cause(finding: Finding, parts: list[Array]) -> Finding:
     return replace(finding, cause=cause)
 
 
-def single_precision_finding(outcome: Outcome, parts: list[Array], label: Label) -> list[Finding]:
-    """Values in double precision that are all numbers of single precision, and off by as much as that would explain."""
-    wide = [part for part in parts if part.dtype == np.float64]
-    values = np.concatenate([part.reshape(-1) for part in wide]) if wide else np.zeros(0)
+def single_precision_finding(call: Call, outcome: Outcome, parts: list[Array], label: Label) -> list[Finding]:
+    """Values for arguments in double precision that are all numbers of single precision, and off by that much."""
+    if any(array.dtype != np.float64 for array in (*parts, *call.point.arrays)):
+        return []
+    values = np.concatenate([part.reshape(-1) for part in parts]) if parts else np.zeros(0)
     with np.errstate(all="ignore"):
         if values.size == 0 or np.any(values != values.astype(np.float32)):
             return []
