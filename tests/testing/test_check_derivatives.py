@@ -144,6 +144,25 @@ class TestMissingModes:
             check_derivatives(total, np.array([1.1, 2.0]), using=without("forward"), modes=["forward"])
 
 
+class TestSmallCases:
+    def test_they_repeat_what_was_asked(self) -> None:
+        system = with_shape(1, "reverse", ())
+        report = check_derivatives(total, np.array([1.0, 2.0]), using=system, order=1, modes=["reverse"])
+        assert "check_derivatives(total, x, order=1, modes=('reverse',), using='misshapen').raise" in report.case
+
+    def test_and_leave_out_what_was_not(self) -> None:
+        report = check_derivatives(total, np.array([1.0, 2.0]), using=with_shape(1, "reverse", (1,)))
+        assert "check_derivatives(total, x, using='misshapen').raise" in report.case
+
+    def test_a_case_of_chosen_arguments(self) -> None:
+        def product(x: Any, y: Any) -> Any:
+            return np.sum(x * y)
+
+        args = (np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+        report = check_derivatives(product, *args, argnums=1, using=with_shape(1, "auto", (5,)))
+        assert "check_derivatives(product, x, y, using='misshapen', argnums=1).raise" in report.case
+
+
 class TestComplexNumbers:
     @pytest.mark.parametrize("refusal", [RuntimeError, NotImplementedError, TypeError, AssertionError])
     def test_a_system_that_refuses_them_is_compared_with_other_oracles(self, refusal: type[Exception]) -> None:

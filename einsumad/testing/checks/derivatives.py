@@ -36,6 +36,7 @@ from einsumad.testing.systems import EINSUMAD, System, flat_tensor, system
 
 _LINES = 2
 _HIGHEST = 3
+_ORDER = 2
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _refuse_misfits(nested: Any, call: Call, order: int) -> None:
 def check_derivatives(
     f: Callable[..., Any],
     *args: Any,
-    order: int = 2,
+    order: int = _ORDER,
     modes: Sequence[str] | None = None,
     using: str | System = "einsumad",
     argnums: Argnums | None = None,
@@ -101,7 +102,7 @@ def check_derivatives(
 
     >>> import numpy as np
     >>> from einsumad.testing import check_derivatives
-    >>> bool(check_derivatives(lambda x: np.sum(np.exp(x) * x[::1]), np.array([0.5, 1.5])))
+    >>> bool(check_derivatives(lambda x: np.sum(np.exp(x) * x), np.array([0.5, 1.5])))
     True
     """
     _check_order(order)
@@ -179,7 +180,18 @@ def _check(task: _Task, call: Call) -> Report:
     case = Case(task.library, function, arrays, call.settings.seed, task.order, task.modes, call.name)
     identities = [replace(finding, identity=True) for finding in run_properties(case, task.properties)]
     report = call.report([*findings, *identities])
-    return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives")
+    return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives", _asked(task, call))
+
+
+def _asked(task: _Task, call: Call) -> dict[str, Any]:
+    """The keyword arguments of :func:`check_derivatives` that were not left at their defaults."""
+    asked = {
+        "order": (task.order, _ORDER),
+        "modes": (task.modes, task.library.modes),
+        "using": (task.library.name, EINSUMAD.name),
+        "argnums": (call.argnums, _floating(call.args)),
+    }
+    return {name: given for name, (given, usual) in asked.items() if given != usual}
 
 
 def _native(call: Call, vector: Array) -> list[Array]:

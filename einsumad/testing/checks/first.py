@@ -42,7 +42,7 @@ def check_user_gradient(
     >>> import numpy as np
     >>> from einsumad.testing import check_user_gradient
     >>> print(check_user_gradient(lambda x: np.sum(x**2), lambda x: x, np.array([1.0, 2.0]), minimal=False))
-    The derivative of the function is wrong: gradient, order 1, as given, against complex step. WRONG...
+    The derivative of the function is wrong: gradient, order 1, as given, against whole-number differences: WRONG...
     """
     if g is True:
         pair = f

@@ -6,7 +6,7 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +31,17 @@ _SHOWN = ("against", "kink", "manifold", "entries", "directions", "seed", "relat
 _LARGEST = 4096
 
 
-def with_small_case(call: Call, report: Report, again: Callable[[Call], Report], what: str) -> Report:
-    """The report with a small case, if it is wrong and all arguments are arrays or numbers."""
+def with_small_case(
+    call: Call,
+    report: Report,
+    again: Callable[[Call], Report],
+    what: str,
+    asked: Mapping[str, Any] | None = None,
+) -> Report:
+    """The report with a small case, if it is wrong and all arguments are arrays or numbers.
+
+    `asked` are keyword arguments of the check beside its settings; without it, that is ``argnums``.
+    """
     if report.verdict != "wrong" or not call.settings.minimal:
         return report
     arrays = tuple([np.asarray(argument) for argument in call.args])
@@ -52,17 +61,21 @@ def with_small_case(call: Call, report: Report, again: Callable[[Call], Report],
         function_name=call.name if call.name.isidentifier() else "f",
         claim_name="" if what == "derivatives" else what,
         check=_CHECKS[what],
-        options=_options(call),
+        options=_options(call) if asked is None else {**_settings(call), **asked},
     )
     return replace(report, case=code)
 
 
 def _options(call: Call) -> dict[str, Any]:
     """The options of the call that are not the defaults and can be written as text."""
+    return _settings(call) if call.argnums == 0 else {"argnums": call.argnums, **_settings(call)}
+
+
+def _settings(call: Call) -> dict[str, Any]:
+    """Those of the settings alone."""
     usual = Settings()
     given = {name: getattr(call.settings, name) for name in _SHOWN}
-    options = {k: v for k, v in given.items() if v != getattr(usual, k) and isinstance(v, (str, int, float))}
-    return options if call.argnums == 0 else {"argnums": call.argnums, **options}
+    return {k: v for k, v in given.items() if v != getattr(usual, k) and isinstance(v, (str, int, float))}
 
 
 def restored(originals: tuple[Any, ...], arrays: tuple[Array, ...]) -> list[Any]:
