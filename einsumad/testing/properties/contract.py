@@ -32,8 +32,11 @@ def contract(probe: Probe) -> Iterator[Finding]:
 def _value(probe: Probe) -> Iterator[Finding]:
     plain = plain_value(probe, probe.at)
     if plain is not None:
+        dtypes = {plain.dtype}
+        if "graph" not in probe.case.system.extras:  # other libraries promote in their own ways
+            dtypes.add(np.result_type(*probe.arrays))
         claim = Claim(NAME, 0, "value", "the function itself")
-        yield from complaints(claim, [_block("the value", probe.value, plain)])
+        yield from complaints(claim, [("the value", probe.value, plain.shape, frozenset(dtypes))])
 
 
 def _pushed(probe: Probe) -> Iterator[Finding]:

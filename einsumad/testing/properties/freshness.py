@@ -116,7 +116,7 @@ def _renewed(f: Function) -> Function:
 
 
 def _transform(probe: Probe, place: Place, f: Function, number: int) -> Asked:
-    return list(transforms(probe, place.function(f), place.computing))[number]
+    return list(transforms(probe, f, place.computing))[number]
 
 
 def _ask(place: Place, asked: Asked, arrays: tuple[Array, ...]) -> Array:

@@ -4,8 +4,8 @@ Owns how a place differs from the point. Imports systems. Invariant: at place 0 
 bit; elsewhere equal magnitudes move by equal factors, so ties, zeros, signs and symmetries stay.
 
 What a quantity changes by from place to place is what rounding may do to it: its conditioning. Besides the arrays, the
-directions move. A system that can compute in Monte Carlo arithmetic does so; for one that cannot, the function is
-multiplied inside and outside by numbers close to one, which rounds intermediate results anew.
+directions move. A system that can compute in Monte Carlo arithmetic does so; for one that cannot, arrays and value are
+multiplied by numbers close to one, and what is computed is divided by them, which rounds intermediate results anew.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from einsumad.testing.systems.noisy import moved
 PLACES = 6
 """The number of places beside the point."""
 
+_WIDTH = 2.0**-9
+_RATIOS = (0.618033988749895, 0.7548776662466927)
+
 
 @dataclass(frozen=True)
 class Place:
@@ -37,27 +40,35 @@ class Place:
         """A direction as it is at this place."""
         return moved(array, self.number) if self.number else array
 
-    def function(self, f: Function) -> Function:
-        """A function as it is at this place."""
-        if not self.number or not self.system.any_function or self.system.noisy is not None:
-            return f
-        factors = [self._near_one(array) for array in self.arrays]
-        outside = float(self._near_one(np.ones((), self.arrays[0].dtype))) if self.arrays else 1.0
-
-        def scaled(*xs: Any) -> Any:
-            return f(*[_times(x, factor) for x, factor in zip(xs, factors, strict=True)]) * outside
-
-        return scaled
-
-    def _near_one(self, array: Array) -> Array:
-        """Numbers near one, equal where the entries of an array have equal magnitudes."""
-        nonzero = np.where(array == 0, 1, array)
-        return np.asarray(moved(nonzero, self.number + PLACES) / nonzero, array.dtype)
-
     @property
     def computing(self) -> System:
         """The system as it computes at this place."""
         return self.system.noisy(self.number) if self.number and self.system.noisy is not None else self.system
+
+    @property
+    def _factors(self) -> tuple[float, float]:
+        """What the arrays and the value are multiplied by, to round all that is computed anew."""
+        if not self.number or not self.system.any_function or self.system.noisy is not None:
+            return 1.0, 1.0
+        first, second = (_WIDTH * ((self.number * ratio) % 1 - 0.5) for ratio in _RATIOS)
+        return 1 + first, 1 + second
+
+    def _scaled(self, f: Function | None) -> Function:
+        """The function, or another one, of the arrays times a factor, times a factor."""
+        wanted = self.original if f is None else f
+        inside, outside = self._factors
+        if inside == outside == 1:
+            return wanted
+
+        def scaled(*xs: Any) -> Any:
+            return wanted(*[x * inside for x in xs]) * outside
+
+        return scaled
+
+    def _shrunk(self, arrays: Sequence[Array]) -> list[Array]:
+        """Copies of the arrays, divided by what they will be multiplied by."""
+        inside, _ = self._factors
+        return [array.copy() if inside == 1 else np.asarray(array / inside, array.dtype) for array in arrays]
 
     def fresh(self) -> tuple[Array, ...]:
         """Copies of the arrays."""
@@ -65,43 +76,41 @@ class Place:
 
     def value(self, f: Function | None = None) -> Array:
         """The value of the function, or of another one."""
-        found = self.computing.evaluate(self.function(self.original if f is None else f), self.fresh())
-        return np.asarray(found)
+        value = np.asarray(self.computing.evaluate(self._scaled(f), self._shrunk(self.arrays)))
+        return value if self._factors[1] == 1 else np.asarray(value / self._factors[1])
 
     def derivative(self, order: int, mode: str, f: Function | None = None, shape: Sequence[int] | None = None) -> Array:
         """A derivative as one array in double precision: entries of the value, then of the point for each order.
 
         `shape` is that of the value, which is asked for where it is not given.
         """
-        wanted = self.function(self.original if f is None else f)
-        nested = self.computing.derivative(wanted, self.fresh(), order, mode)
+        inside, outside = self._factors
+        nested = self.computing.derivative(self._scaled(f), self._shrunk(self.arrays), order, mode)
         output = self.value(f).shape if shape is None else shape
-        return flat_tensor(nested, output, [array.shape for array in self.arrays], order).astype(np.float64)
+        tensor = flat_tensor(nested, output, [array.shape for array in self.arrays], order)
+        return np.asarray(tensor.astype(np.float64) / (inside**order * outside))
 
     def jvp(self, tangents: Sequence[Array], f: Function | None = None) -> Array:
         """The tangent of the value."""
-        wanted = self.function(self.original if f is None else f)
-        return np.asarray(self.computing.jvp(wanted, self.fresh(), [self.near(t) for t in tangents])[1], np.float64)
+        directions = self._shrunk([self.near(tangent) for tangent in tangents])
+        found = self.computing.jvp(self._scaled(f), self._shrunk(self.arrays), directions)[1]
+        return np.asarray(found, np.float64) / self._factors[1]
 
     def vjp(self, cotangent: Array, f: Function | None = None) -> tuple[Array, ...]:
         """The cotangents of the arrays."""
-        wanted = self.function(self.original if f is None else f)
-        pulled = self.computing.vjp(wanted, self.fresh(), self.near(cotangent))[1]
-        return tuple([np.asarray(part, np.float64) for part in pulled])
+        inside, outside = self._factors
+        pulled = self.computing.vjp(self._scaled(f), self._shrunk(self.arrays), self.near(cotangent).copy())[1]
+        return tuple([np.asarray(part, np.float64) / (inside * outside) for part in pulled])
 
     def hvp(self, tangents: Sequence[Array], f: Function | None = None) -> Array:
         """The Hessian times a vector, as one vector."""
-        wanted = self.function(self.original if f is None else f)
-        return flat(self.computing.hvp(wanted, self.fresh(), [self.near(t) for t in tangents]))
+        inside, outside = self._factors
+        directions = self._shrunk([self.near(tangent) for tangent in tangents])
+        return flat(self.computing.hvp(self._scaled(f), self._shrunk(self.arrays), directions)) / (inside * outside)
 
-    def further(self, name: str, f: Function | None = None) -> Any:
+    def further(self, name: str) -> Any:
         """The answer of a further transform."""
-        return self.computing.extras[name](self.function(self.original if f is None else f), self.fresh())
-
-
-def _times(x: Any, factor: Array) -> Any:
-    """An array of any library times one of NumPy; PyTorch takes only numbers."""
-    return x * float(factor.reshape(-1)[0]) if hasattr(x, "__torch_function__") and factor.size else x * factor
+        return self.computing.extras[name](self.original, self.fresh())
 
 
 def flat(arrays: Sequence[Any]) -> Array:

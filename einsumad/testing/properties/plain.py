@@ -18,6 +18,8 @@ from einsumad.testing.subject import as_output
 from einsumad.testing.systems.noisy import noisy_values
 from einsumad.testing.systems.own import Graph
 
+_PLAIN = (np.ndarray, np.generic, int, float, complex)
+
 
 def plain_noise(probe: Probe) -> Array:
     """What rounding inside the function does to its value, beyond what the least moves of its arrays show."""
@@ -45,9 +47,10 @@ def _of_arithmetic(probe: Probe) -> Array:
 
 
 def plain_value(probe: Probe, place: Place) -> Array | None:
-    """The value of the function at a place without any system, or None where it does not take NumPy arrays."""
+    """The value of the function at a place without any system, or None where it does not work on NumPy arrays."""
     try:
         with np.errstate(all="ignore"):
-            return as_output(place.function(probe.case.function)(*place.fresh()), probe.case.name)
+            value = probe.case.function(*place.fresh())
+        return as_output(value, probe.case.name) if isinstance(value, _PLAIN) else None
     except Exception:  # noqa: BLE001 - a function for another library may refuse NumPy arrays as it likes
         return None

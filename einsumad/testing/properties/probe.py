@@ -88,13 +88,13 @@ class Probe:
         """How large an error of a derivative may be that no move of the point shows.
 
         Where a function is saturated (a softmax that is one in an entry), a derivative is a difference of numbers of
-        the size of the derivative below it, and does not change when the point moves. Monte Carlo arithmetic shows it.
+        the size of derivatives below it, and does not change when the point moves. Monte Carlo arithmetic shows it.
         """
         if self.case.system.noisy is not None or order < 1:
             return 0.0
         size = max([float(np.max(np.abs(array), initial=0.0)) for array in self.arrays], default=0.0)
-        below = self.value if order == 1 else self.derivative(order - 1)
-        largest = float(np.max(np.abs(below), initial=0.0, where=np.isfinite(below)))
+        below = [self.value, *[self.derivative(k) for k in range(1, order)]]
+        largest = max([float(np.max(np.abs(a), initial=0.0, where=np.isfinite(a))) for a in below])
         return _SATURATION * self.unit * largest * max(1.0, 1 / size if size else 1.0)
 
     @cached_property

@@ -86,8 +86,17 @@ PROPERTIES: tuple[Property, ...] = (
 """All properties in the order in which they are checked."""
 
 
-QUICK: tuple[str, ...] = tuple([each.name for each in PROPERTIES if not {ANY_FUNCTION, "graph"} & {*each.needs}])
-"""Names of the properties that ask for derivatives of the function alone, and none of functions made from it."""
+QUICK: tuple[str, ...] = tuple(
+    [
+        each.name
+        for each in PROPERTIES
+        if not {ANY_FUNCTION, "graph"} & {*each.needs} and each.name not in (freshness.NAME, products.HVP)
+    ]
+)
+"""Names of the properties that ask for derivatives of the function alone, and none of functions made from it.
+
+They are enough where every new function costs much, as in a library that compiles.
+"""
 
 
 def run_properties(case: Case, names: Sequence[str] | None = None) -> tuple[Finding, ...]:

@@ -48,13 +48,13 @@ def _plain(probe: Probe, place: Place) -> Array:
 
 def _of_jvp(probe: Probe) -> Callable[[Place], Array]:
     def value(place: Place) -> Array:
-        return place.computing.jvp(place.function(place.original), place.fresh(), probe.tangents[0])[0]
+        return place.computing.jvp(place.original, place.fresh(), probe.tangents[0])[0]
 
     return value
 
 
 def _of_vjp(probe: Probe) -> Callable[[Place], Array]:
     def value(place: Place) -> Array:
-        return place.computing.vjp(place.function(place.original), place.fresh(), probe.cotangents[0].copy())[0]
+        return place.computing.vjp(place.original, place.fresh(), probe.cotangents[0].copy())[0]
 
     return value

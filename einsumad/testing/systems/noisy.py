@@ -96,7 +96,8 @@ def noisy_values(roots: Sequence[Node], values: Mapping[Leaf, Any], number: int)
             continue
         operands = [stands_for[operand] for operand in node.operands]
         (value,) = evaluate([rebuild(node, operands)], known)
-        found[node] = moved(value, _SALT * number + position) if _rounds(node) else value
+        rounded = _rounded(node, [found[operand] for operand in node.operands])
+        found[node] = np.where(rounded, moved(value, _SALT * number + position), value)
         stands_for[node] = rebuild(node, operands)
         if not isinstance(node, Structural):
             leaf = fresh_leaf(node.shape, node.dtype)
@@ -104,9 +105,11 @@ def noisy_values(roots: Sequence[Node], values: Mapping[Leaf, Any], number: int)
     return [found[root] for root in roots]
 
 
-def _rounds(node: Node) -> bool:
-    """Whether a step rounds its result."""
+def _rounded(node: Node, operands: Sequence[Array]) -> bool | Array:
+    """Whether a step rounds its result, or which entries of it: a sum is exact where one term alone is not zero."""
     match node:
+        case Add():
+            return np.asarray(np.sum([operand != 0 for operand in operands], axis=0) > 1)
         case Einsum() if node.dtype != BOOL:
             ordinary = [operand for operand in node.operands if not isinstance(operand, Structural)]
             factors = [operand for operand in ordinary if operand.dtype != BOOL]
@@ -114,7 +117,7 @@ def _rounds(node: Node) -> bool:
             return len(factors) > 1 or summed or not _is_power_of_two(node.coefficient)
         case Elementwise() | General():
             return node.function not in _EXACT
-    return isinstance(node, Add)
+    return False
 
 
 def _is_power_of_two(number: float) -> bool:
