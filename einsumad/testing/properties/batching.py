@@ -37,16 +37,16 @@ def batching(probe: Probe) -> Iterator[Finding]:
         return np.concatenate(items) if items else probe.value
 
     claim = Claim(NAME, 0, "value", "a loop over its items")
-    yield agree(probe, claim, Equation(lambda place: place.value(), loop), probe.value_index)
+    yield agree(probe, claim, Equation(lambda place: place.value(), loop), probe.entries.of_value)
     for order in range(1, min(probe.case.order, _HIGHEST) + 1):
         for mode in probe.modes:
             claim = Claim(NAME, order, mode, "a loop over its items, zero between them")
-            yield agree(probe, claim, _blocks(probe, length, order, mode), probe.tensor_index(order))
+            yield agree(probe, claim, _blocks(probe, length, order, mode), probe.entries.of_tensor(order))
 
 
 def _blocks(probe: Probe, length: int, order: int, mode: str) -> Equation:
     outputs = np.arange(probe.value.size).reshape(probe.value.shape)
-    points = probe.in_parts(np.arange(probe.size))
+    points = probe.entries.in_parts(np.arange(probe.size))
 
     def loop(place: Place) -> Array:
         expected = np.zeros((probe.value.size, *[probe.size] * order))

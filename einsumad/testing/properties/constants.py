@@ -47,12 +47,12 @@ def _derivatives(probe: Probe, constant: Function) -> Iterator[Finding]:
 
 def _pushed(probe: Probe, constant: Function) -> Iterator[Finding]:
     tangent = probe.at.jvp(probe.tangents[0], constant)
-    yield agree(probe, Claim(CONSTANT, 1, "jvp", "zero"), _zero(tangent), probe.value_index)
+    yield agree(probe, Claim(CONSTANT, 1, "jvp", "zero"), _zero(tangent), probe.entries.of_value)
 
 
 def _pulled(probe: Probe, constant: Function) -> Iterator[Finding]:
     pulled = flat(probe.at.vjp(probe.cotangents[0], constant))
-    yield agree(probe, Claim(CONSTANT, 1, "vjp", "zero"), _zero(pulled), probe.entry)
+    yield agree(probe, Claim(CONSTANT, 1, "vjp", "zero"), _zero(pulled), probe.entries.of_point)
 
 
 def _entry(position: int) -> str:
@@ -83,7 +83,7 @@ def unused_argument(probe: Probe) -> Iterator[Finding]:
     def pushed() -> Iterator[Finding]:
         v = probe.tangents[0]
         equation = Equation(lambda place: widened(place).jvp((*v, extra)), lambda place: place.jvp(v))
-        yield agree(probe, Claim(UNUSED, 1, "jvp", "the tangent without it"), equation, probe.value_index)
+        yield agree(probe, Claim(UNUSED, 1, "jvp", "the tangent without it"), equation, probe.entries.of_value)
 
     def pulled() -> Iterator[Finding]:
         part = widened(probe.at).vjp(probe.cotangents[0])[-1]

@@ -73,7 +73,7 @@ def _block(what: str, array: Any, like: Array) -> Block:
 def _like_arrays(parts: Sequence[Any], probe: Probe) -> list[Block]:
     if len(parts) != len(probe.arrays):
         return [(f"the tuple of {len(parts)}", parts, (len(probe.arrays),), frozenset())]
-    pairs = zip(parts, probe.arrays, probe.names, strict=True)
+    pairs = zip(parts, probe.arrays, probe.entries.names, strict=True)
     return [_block(f"the part of {name}", part, array) for part, array, name in pairs]
 
 

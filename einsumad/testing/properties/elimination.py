@@ -57,7 +57,7 @@ def elimination_orders(probe: Probe) -> Iterator[Finding]:
 
 
 def _in_version(probe: Probe) -> Callable[[int], str]:
-    locate = probe.tensor_index(1)
+    locate = probe.entries.of_tensor(1)
     return lambda position: f"{locate(position)} of expression {position // (probe.value.size * probe.size)}"
 
 
@@ -93,7 +93,7 @@ def reference_interpreter(probe: Probe) -> Iterator[Finding]:
     value = Equation(
         lambda place: place.value(), lambda place: _evaluated([graph.root], graph, place)[0], composed=True
     )
-    yield agree(probe, Claim(REFERENCE, 0, "value", "the traced graph"), value, probe.value_index)
+    yield agree(probe, Claim(REFERENCE, 0, "value", "the traced graph"), value, probe.entries.of_value)
     expressions = derivative(graph.root, graph.sources, "reverse")
     refuse_large(expressions)
     jacobian = Equation(
@@ -102,7 +102,7 @@ def reference_interpreter(probe: Probe) -> Iterator[Finding]:
         composed=True,
     )
     claim = Claim(REFERENCE, 1, probe.modes[0], "the derivative in reverse mode, not simplified")
-    yield agree(probe, claim, jacobian, probe.tensor_index(1))
+    yield agree(probe, claim, jacobian, probe.entries.of_tensor(1))
 
 
 def _evaluated(roots: Sequence[Node], graph: Graph, place: Place) -> list[Array]:

@@ -43,7 +43,7 @@ def permuted_input(probe: Probe) -> Iterator[Finding]:
 
     for order in range(1, min(probe.case.order, _HIGHEST) + 1):
         claim = Claim(PERMUTED, order, probe.modes[0], "the derivative with its entries permuted")
-        yield agree(probe, claim, _permuted(probe, shuffled, inverse, places, order), probe.tensor_index(order))
+        yield agree(probe, claim, _permuted(probe, shuffled, inverse, places, order), probe.entries.of_tensor(order))
 
 
 def _permuted(probe: Probe, shuffled: Any, inverse: Any, places: Array, order: int) -> Equation:
@@ -108,7 +108,7 @@ def scaled_input(probe: Probe) -> Iterator[Finding]:
     for order in range(1, min(probe.case.order, _HIGHEST) + 1):
         weights = each if order == 1 else each[:, None] * each
         claim = Claim(SCALED, order, probe.modes[0], "the derivative times powers of two")
-        yield agree(probe, claim, _scaled(probe, scaled, shrunk, weights, order), probe.tensor_index(order))
+        yield agree(probe, claim, _scaled(probe, scaled, shrunk, weights, order), probe.entries.of_tensor(order))
 
 
 def _scaled(probe: Probe, scaled: Any, shrunk: Any, weights: Array, order: int) -> Equation:

@@ -31,7 +31,7 @@ def linearity_in_the_tangent(probe: Probe) -> Iterator[Finding]:
     def push(place: Place, tangents: tuple[Array, ...]) -> Array:
         return place.jvp(tangents).reshape(-1)
 
-    yield from _laws(probe, Claim(TANGENT, 1, "jvp", "the combination"), push, probe.tangents, probe.value_index)
+    yield from _laws(probe, Claim(TANGENT, 1, "jvp", "the combination"), push, probe.tangents, probe.entries.of_value)
 
 
 def linearity_in_the_cotangent(probe: Probe) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def linearity_in_the_cotangent(probe: Probe) -> Iterator[Finding]:
         return flat(place.vjp(cotangents[0]))
 
     directions = [(u,) for u in probe.cotangents]
-    yield from _laws(probe, Claim(COTANGENT, 1, "vjp", "the combination"), pull, directions, probe.entry)
+    yield from _laws(probe, Claim(COTANGENT, 1, "vjp", "the combination"), pull, directions, probe.entries.of_point)
 
 
 def _laws(

@@ -22,7 +22,7 @@ def mode_agreement(probe: Probe) -> Iterator[Finding]:
     for order in range(1, probe.case.order + 1):
         for mode in others:
             claim = Claim(NAME, order, mode, f"mode {first}")
-            yield agree(probe, claim, _equation(probe, order, mode, first), probe.tensor_index(order))
+            yield agree(probe, claim, _equation(probe, order, mode, first), probe.entries.of_tensor(order))
 
 
 def _equation(probe: Probe, order: int, mode: str, first: str) -> Equation:

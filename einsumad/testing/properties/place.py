@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.testing.point import Array, count
+from einsumad.testing.point import Array
 from einsumad.testing.systems.base import Function, System, flat_tensor
 from einsumad.testing.systems.noisy import moved
 
@@ -116,8 +116,3 @@ class Place:
 def flat(arrays: Sequence[Any]) -> Array:
     """Arrays as one vector in double precision."""
     return np.concatenate([np.zeros(0), *[np.asarray(array, np.float64).reshape(-1) for array in arrays]])
-
-
-def sizes(arrays: Sequence[Array]) -> list[int]:
-    """The numbers of entries."""
-    return [count(array.shape) for array in arrays]

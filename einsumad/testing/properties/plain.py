@@ -25,7 +25,7 @@ def plain_noise(probe: Probe) -> Array:
     """What rounding inside the function does to its value, beyond what the least moves of its arrays show."""
 
     def at(vector: Array) -> Array:
-        pairs = zip(probe.in_parts(vector), probe.arrays, strict=True)
+        pairs = zip(probe.entries.in_parts(vector), probe.arrays, strict=True)
         arrays = tuple([part.astype(array.dtype) for part, array in pairs])
         value = plain_value(probe, replace(probe.at, arrays=arrays))
         return np.full(probe.value.size, np.nan) if value is None else flat((value,))

@@ -1,21 +1,21 @@
 """A case with what several properties need of it, computed once.
 
-Owns directions, the derivatives at the point and the names of entries. Imports cases and places. Invariant: what is
+Owns directions and the derivatives at the point. Imports cases and places. Invariant: what is
 kept is never handed to a system, and a derivative of too many entries is refused before it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from einsumad.testing.point import Array, count, subscript
+from einsumad.testing.point import Array, count
 from einsumad.testing.properties.case import Case
-from einsumad.testing.properties.place import PLACES, Place, sizes
+from einsumad.testing.properties.entries import Entries
+from einsumad.testing.properties.place import PLACES, Place
 from einsumad.testing.systems.noisy import TooLargeError, moved
 
 DIRECTIONS = 3
@@ -59,9 +59,16 @@ class Probe:
         return float(max([np.finfo(dtype).tiny for dtype in dtypes], default=np.finfo(float).tiny))
 
     @cached_property
+    def entries(self) -> Entries:
+        """The entries of the point and of the value, by name."""
+        single = ("x",) if len(self.arrays) == 1 else ()
+        names = self.case.names or single or tuple([f"x{k}" for k in range(len(self.arrays))])
+        return Entries(names, self.arrays, self.value)
+
+    @property
     def size(self) -> int:
         """The number of entries of the arrays."""
-        return sum(sizes(self.arrays))
+        return self.entries.size
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -79,7 +86,7 @@ class Probe:
         """Places as far away as half the digits, off the kinks that the point may be at."""
         case, found = self.case, []
         for number in range(PLACES, PLACES + SHIFTS):
-            pairs = zip(self.arrays, self.like(self.arrays), strict=True)
+            pairs = zip(self.arrays, _direction(self.rng, self.arrays), strict=True)
             arrays = tuple([np.asarray(x + v * np.where(x == 0, 1, x) * _root(x), x.dtype) for x, v in pairs])
             found.append(Place(case.system, case.function, arrays, number + 1))
         return tuple(found)
@@ -102,14 +109,10 @@ class Probe:
         """The source of everything random."""
         return np.random.default_rng(self.case.seed)
 
-    def like(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-        """A random direction: entries of mixed signs, none of them small, none equal."""
-        return tuple([_mixed(self.rng, array.shape).astype(array.dtype) for array in arrays])
-
     @cached_property
     def tangents(self) -> tuple[tuple[Array, ...], ...]:
         """Directions for the arrays; the last has the sizes of their entries."""
-        found = [self.like(self.arrays) for _ in range(DIRECTIONS)]
+        found = [_direction(self.rng, self.arrays) for _ in range(DIRECTIONS)]
         scales = [np.where(array == 0, 1, np.abs(array)) for array in self.arrays]
         found[-1] = tuple([(t * s).astype(t.dtype) for t, s in zip(found[-1], scales, strict=True)])
         return tuple(found)
@@ -117,7 +120,7 @@ class Probe:
     @cached_property
     def cotangents(self) -> tuple[Array, ...]:
         """Directions for the value."""
-        return tuple([self.like((self.value,))[0] for _ in range(DIRECTIONS)])
+        return tuple([_direction(self.rng, (self.value,))[0] for _ in range(DIRECTIONS)])
 
     def derivative(self, order: int, mode: str | None = None) -> Array:
         """The derivative of that order at the point: entries of the value, then of the point for each order."""
@@ -139,45 +142,14 @@ class Probe:
         if entries > LARGEST:
             raise TooLargeError(f"the derivative of order {order} has {entries} entries, more than {LARGEST}")
 
-    def in_parts(self, vector: Array) -> tuple[Array, ...]:
-        """A vector of the size of the point as arrays of the shapes of the arrays."""
-        ends = np.cumsum([0, *sizes(self.arrays)])
-        return tuple([vector[a:b].reshape(x.shape) for a, b, x in zip(ends[:-1], ends[1:], self.arrays, strict=True)])
-
-    def entry(self, position: int) -> str:
-        """The name of an entry of the point."""
-        for name, array in zip(self.names, self.arrays, strict=True):
-            if position < array.size:
-                return name + subscript(array.shape, position)
-            position -= array.size
-        raise IndexError(f"the point has {self.size} entries")
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the arrays."""
-        given = self.case.names
-        single = ("x",) if len(self.arrays) == 1 else ()
-        return given or single or tuple([f"x{k}" for k in range(len(self.arrays))])
-
-    def tensor_index(self, order: int) -> Callable[[int], str]:
-        """How entries of a derivative, or of a stack of them, are named: the entry of the value, then of the point."""
-        shape = (count(self.value.shape), *[self.size] * order)
-        entries = count(shape)
-
-        def locate(position: int) -> str:
-            which = [int(k) for k in np.unravel_index(position % entries, shape)]
-            output = [f"value{subscript(self.value.shape, which[0])}"] if self.value.ndim else []
-            return "(" + ", ".join([*output, *[self.entry(k) for k in which[1:]]]) + ")"
-
-        return locate
-
-    def value_index(self, position: int) -> str:
-        """How entries of something of the shape of the value are named."""
-        return f"value{subscript(self.value.shape, position)}"
-
 
 def _root(array: Array) -> float:
     return float(np.sqrt(np.finfo(array.dtype).eps))
+
+
+def _direction(rng: np.random.Generator, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """A random direction: entries of mixed signs, none of them small, none equal."""
+    return tuple([_mixed(rng, array.shape).astype(array.dtype) for array in arrays])
 
 
 def _mixed(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:

@@ -107,7 +107,7 @@ def hessian_diagonal(probe: Probe) -> Iterator[Finding]:
     equation = Equation(
         lambda place: flat(place.further("hessian_diagonal")), lambda place: np.diagonal(probe.tensor(place, 2)[0])
     )
-    yield agree(probe, claim, equation, probe.entry)
+    yield agree(probe, claim, equation, probe.entries.of_point)
 
 
 def laplacian(probe: Probe) -> Iterator[Finding]:
@@ -140,7 +140,7 @@ def parts_together(probe: Probe) -> Iterator[Finding]:
         for position, order in enumerate(orders):
             which = None if len(orders) == 1 else position
             claim = Claim(PARTS, order, name, "it alone")
-            yield agree(probe, claim, _part(probe, name, which, order), probe.tensor_index(order))
+            yield agree(probe, claim, _part(probe, name, which, order), probe.entries.of_tensor(order))
 
 
 def _part(probe: Probe, name: str, position: int | None, order: int) -> Equation:
@@ -161,9 +161,9 @@ def _near(place: Place, arrays: Sequence[Array]) -> Array:
 
 
 def _of_point(probe: Probe) -> Locate:
-    return lambda position: f"{probe.entry(position % probe.size)} in direction {position // probe.size}"
+    return lambda position: f"{probe.entries.of_point(position % probe.size)} in direction {position // probe.size}"
 
 
 def _of_value(probe: Probe) -> Locate:
     entries = probe.value.size
-    return lambda position: f"{probe.value_index(position % entries)} in direction {position // entries}"
+    return lambda position: f"{probe.entries.of_value(position % entries)} in direction {position // entries}"

@@ -112,7 +112,7 @@ def _observe(probe: Probe, asked: Asked) -> _Observation:
     given = probe.at.fresh(), tuple([direction.copy() for direction in asked.directions])
     first = arrays_of(asked.call(*given))
     wanted = (*probe.arrays, *asked.directions)
-    names = (*probe.names, *[f"direction {k}" for k in range(len(asked.directions))])
+    names = (*probe.entries.names, *[f"direction {k}" for k in range(len(asked.directions))])
     everything = (*given[0], *given[1])
     changed = [n for n, before, now in zip(names, wanted, everything, strict=True) if not same_bits(before, now)]
     second = arrays_of(asked.call(probe.at.fresh(), tuple([direction.copy() for direction in asked.directions])))

@@ -149,4 +149,4 @@ def _sum_law(probe: Probe, claim: Claim, function: Function, terms: Terms) -> It
         composed=True,
         smooth=True,
     )
-    yield agree(probe, claim, equation, probe.tensor_index(claim.order))
+    yield agree(probe, claim, equation, probe.entries.of_tensor(claim.order))

@@ -27,7 +27,7 @@ def symmetry(probe: Probe) -> Iterator[Finding]:
     for order in range(2, probe.case.order + 1):
         for mode in probe.modes:
             claim = Claim(NAME, order, mode, "its axes permuted")
-            yield agree(probe, claim, _equation(probe, order, mode), probe.tensor_index(order), _cause)
+            yield agree(probe, claim, _equation(probe, order, mode), probe.entries.of_tensor(order), _cause)
 
 
 def _swaps(order: int) -> list[tuple[int, ...]]:

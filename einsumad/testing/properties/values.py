@@ -30,13 +30,13 @@ def _against_the_function(probe: Probe) -> Iterator[Finding]:
             composed=True,
             noise=lambda: plain_noise(probe),
         )
-        yield agree(probe, Claim(NAME, 0, "value", "the function itself"), equation, probe.value_index)
+        yield agree(probe, Claim(NAME, 0, "value", "the function itself"), equation, probe.entries.of_value)
 
 
 def _with_product(probe: Probe, name: str) -> Iterator[Finding]:
     claim = Claim(NAME, 0, f"value from {name}", "the value alone")
     value = _of_jvp(probe) if name == "jvp" else _of_vjp(probe)
-    yield agree(probe, claim, Equation(value, lambda place: place.value()), probe.value_index)
+    yield agree(probe, claim, Equation(value, lambda place: place.value()), probe.entries.of_value)
 
 
 def _plain(probe: Probe, place: Place) -> Array:
