@@ -22,13 +22,13 @@ KINK_POLICIES = ("skip", "one-sided", "convention")
 
 _ESTIMATE = 10.0
 _SPREAD = 32.0
-_ROUNDING = 4096.0
+_ROUNDING = 512.0
 _HIDDEN = 4e-9
-_UNDERFLOW = 1e-200
+_UNDERFLOW = 16 * float(np.finfo(float).tiny)
 _CANCELLATION = 64.0
 _SMALL = 0.05
-_NEGLIGIBLE = 1e-6
-_FRACTION = 1e-4
+_FRACTION = 256.0
+_GRAINS = 16.0
 _OUTSIDE = 0.25
 
 
@@ -105,8 +105,11 @@ def compare(
         tolerance = _ESTIMATE * error + rounding
         if np.any(~(np.abs(found - expected) <= tolerance) & np.isfinite(tolerance)):
             tolerance = tolerance + _SPREAD * claimed.spread
-        telling = (tolerance <= _SMALL * size) | (tolerance <= _NEGLIGIBLE * typical) | (tolerance <= _UNDERFLOW)
-        telling |= tolerance <= _FRACTION * magnitude
+        forgiven = relative * size
+        grain = claimed.unit * np.maximum(typical, magnitude)
+        vanishes = (np.abs(expected) <= _ESTIMATE * error + _CANCELLATION * grain) & (np.abs(found) <= _GRAINS * grain)
+        telling = (tolerance - forgiven <= _SMALL * size) | (tolerance <= _UNDERFLOW)
+        telling |= vanishes & (tolerance - forgiven <= _FRACTION * grain)
         inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
         wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
         undecided = ~wrong & ~telling

@@ -80,7 +80,7 @@ class Surroundings:
 
     @cached_property
     def magnitude(self) -> Array:
-        """The size of each entry of the value, or of the terms in it; a zero may be the difference of larger numbers."""
+        """The size of each entry of the value or of the terms in it; a zero may be the difference of larger numbers."""
         size = np.abs(self.value) if self.natural is None else np.fmax(np.abs(self.value), self.natural)
         size = np.where(np.isfinite(size), size, 0.0)
         return np.where(size == 0, np.max(size, initial=0.0) or 1.0, size)

@@ -32,8 +32,11 @@ _SHORTER = (-4, -2, -1, 0, 1, 2, 4)
 _RIGHT = (0, 1, 2, 4, 8)
 _SHORT_RIGHT = (0, 1, 2, 4)
 _KINK = 1e-5
+_KINK_DOUBT = 1e-3
 _MARGIN = 5.0
-_RESOLVED = 0.01
+_AMPLITUDE = 1e-3
+_SHORT = 2.0**-22
+_GOLDEN = 0.6180339887498949
 _ROUNDED = 1e-12
 _JUMPS = 0.01
 _SLOW = 3.0
@@ -81,10 +84,16 @@ def differentiate(
     open_lines = list(range(len(lines)))
     blocks: list[_Block] = []
     target = _TARGET[order]
-    for exponent in (_FIRST[order], *_NEXT[order]):
-        blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, jitter * 2.0**exponent))
+    short = _short_steps(lines, at_zero, noise, jitter) if order == 1 else None
+    for turn, exponent in enumerate((_FIRST[order], *_NEXT[order])):
+        longest = (1 + (jitter + turn * _GOLDEN) % 1) * 2.0**exponent
+        blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, longest))
         best = _best(blocks, np.tile(noise, len(open_lines)))
         precise = best.error <= target * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
+        if short is not None:
+            slope, doubt = (part[open_lines].reshape(-1) for part in short)
+            with np.errstate(all="ignore"):
+                precise &= ~(np.abs(best.value - slope) > _MARGIN * best.error + doubt)
         done: Array = np.all(precise.reshape(len(open_lines), at_zero.size), axis=1)
         found.update(zip(open_lines, best.divided(len(open_lines)), strict=True))
         kept = np.repeat(~done, at_zero.size)
@@ -94,6 +103,20 @@ def differentiate(
             break
         target = min(target * _PATIENCE, _GOOD)
     return [found[k] for k in range(len(lines))]
+
+
+def _short_steps(lines: Sequence[Line], at_zero: Array, noise: Array, jitter: float) -> tuple[Array, Array]:
+    """Slopes over one short step of each line, and the doubt about them: no long step that they contradict is the last.
+
+    Long steps can all meet a periodic function near the same phase, and agree with each other on a slope that is not
+    there.
+    """
+    step = _SHORT * (1 + (jitter * _GOLDEN) % 1)
+    right, left = (np.stack([line(sign * step) for line in lines]) for sign in (1, -1))
+    with np.errstate(all="ignore"):
+        slope = (right - left) / (2 * step)
+        bend = np.abs(right - 2 * at_zero + left) / step
+    return slope, bend + 4 * (noise + _UNIT * np.abs(at_zero)) / step + 1e-3 * np.abs(slope)
 
 
 def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, longest: float) -> _Block:
@@ -109,9 +132,10 @@ def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, long
             changes = np.abs(np.diff(values, axis=0))
             quantum = np.fmin.reduce(np.where(changes > 0, changes, np.inf), axis=0)
             uncertain = noise + _UNIT * size + np.where(_rounds(changes[:4]) | _rounds(changes[4:]), quantum, 0.0)
-            estimates = _formulas(values, uncertain, order, steps[k + 3])
+            still = np.all(values == at_zero, axis=0)
+            estimates = _formulas(values - at_zero, np.where(still, 0.0, uncertain), order, steps[k + 3])
             bordered = ~np.all(np.isfinite(values), axis=0)
-            rows.append((*estimates, np.all(values == at_zero, axis=0), bordered, quantum, size))
+            rows.append((*estimates, still, bordered, quantum, size))
     parts = [np.stack(part) for part in zip(*rows, strict=True)]
     names = [field.name for field in fields(_Block)]
     return _Block(**dict(zip(names, [*parts, np.array(steps[3:])], strict=True)))
@@ -128,7 +152,7 @@ def _rounds(changes: Array) -> Array:
 
 
 def _formulas(values: Array, noise: Array, order: int, h: float) -> tuple[Array, ...]:
-    """Value, error, left and right derivative and their error, from the nine values around 0 at step h."""
+    """Value, error, left and right derivative and their error, from the nine changes around 0 at step h."""
     unit = h**order
     sign = (-1.0) ** order
     value = weights(_TWO_SIDED, order) @ values / unit
@@ -173,12 +197,15 @@ def _best(blocks: list[_Block], noise: Array) -> Estimate:
     on_left = np.argmin(_uncontradicted(every.left, side_error), axis=0)
     on_right = np.argmin(_uncontradicted(every.right, side_error), axis=0)
     best, best_error = every.value[at, columns], error[at, columns]
-    best_error = np.maximum(best_error, _conflict(every.value, error, best, best_error))
+    best_error = np.maximum(best_error, _conflict(every, error, best, best_error))
+    best_error = np.where(every.bordered.all(axis=0), best_error + _from_shortest(every, best), best_error)
     side_error = side_error[on_left, columns] + side_error[on_right, columns]
     left, right = every.left[on_left, columns], every.right[on_right, columns]
     with np.errstate(all="ignore"):
         gap = np.abs(right - left)
-        kink = (gap > 10 * side_error) & (gap > _KINK * (np.abs(right) + np.abs(left))) & (best_error > gap / 10)
+        kink = (
+            (gap > 10 * side_error) & (gap > _KINK * (np.abs(right) + np.abs(left))) & (best_error > _KINK_DOUBT * gap)
+        )
     best_error = np.where(kink, np.maximum(best_error, gap), best_error)
     return Estimate(best, best_error, left, right, side_error, kink, ("differences",), np.zeros(best.shape, int))
 
@@ -213,14 +240,31 @@ def _trusted(every: _Block, noise: Array) -> Array:
     return trusted
 
 
-def _conflict(value: Array, error: Array, best: Array, best_error: Array) -> Array:
-    """How far another step that resolves the derivative is from the best one, where they exclude each other."""
+def _conflict(every: _Block, error: Array, best: Array, best_error: Array) -> Array:
+    """How far steps that exclude the best estimate are from it, unless the function really does vary between them.
+
+    Short steps see an oscillation that long ones skip, and are right; or they see the plateau between two roundings
+    of a value, and are wrong. An oscillation has an amplitude to speak of against the values; a rounding has not.
+    """
     with np.errstate(all="ignore"):
-        distance = np.abs(value - best)
-        resolved = error <= _RESOLVED * np.abs(value)
-        excluded = distance > _MARGIN * (error + best_error)
-    farthest: Array = np.max(np.where(resolved & excluded, distance, 0.0), axis=0)
-    return farthest
+        distance = np.abs(every.value - best)
+        agrees = distance <= _MARGIN * (every.error + best_error)
+        sure = np.isfinite(error) & (error <= 0.1 * distance)
+        excluded = (distance > _MARGIN * (error + best_error)) & sure
+        reach = np.max(np.where(agrees & (every.error <= 0.5 * np.abs(best)), every.step[:, None], 0.0), axis=0)
+        farthest = np.max(np.where(excluded, distance, 0.0), axis=0)
+        amplitude = farthest * 8 * reach
+        size = np.fmax.reduce(every.size, axis=0)
+        rounding: Array = np.where(amplitude <= _AMPLITUDE * size, farthest, 0.0)
+    return rounding
+
+
+def _from_shortest(every: _Block, best: Array) -> Array:
+    """How far the estimate at the shortest step is: one-sided estimates may converge slowly, or not at all."""
+    shortest = np.argmax(np.isfinite(every.value), axis=0)
+    with np.errstate(all="ignore"):
+        gap = np.abs(every.value[shortest, np.arange(every.value.shape[1])] - best)
+    return np.where(np.isfinite(gap), gap, np.inf)
 
 
 def _uncontradicted(value: Array, error: Array) -> Array:
