@@ -125,12 +125,17 @@ def call_of(
         raise TypeError(f"a check needs a function first, got {type(function).__name__}")
     if not args:
         raise TypeError("a check needs the arguments of the function at which it is to be made")
+    if argnums == ():
+        raise ValueError("argnums names no argument: there is nothing to differentiate")
     for k in argnums if isinstance(argnums, tuple) else (argnums,):
         if isinstance(k, bool) or not isinstance(k, int):
             raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
         if not -len(args) <= k < len(args):
             raise TypeError(f"argnums names argument {k} but {len(args)} arguments were given")
-    return Call(function, tuple([copied(a) for a in args]), dict(kwargs or {}), argnums, settings)
+    call = Call(function, tuple([copied(a) for a in args]), dict(kwargs or {}), argnums, settings)
+    if len(set(call.positions)) != len(call.positions):
+        raise ValueError(f"argnums names an argument twice: {argnums}")
+    return call
 
 
 def copied(argument: Any) -> Any:

@@ -117,9 +117,9 @@ def _long(vector: Array, before: Array) -> bool:
 
 
 def along_entry(base: Surroundings, entry: int) -> Direction:
-    """The direction along one entry, as long as the entry is large."""
+    """The direction along one entry, as long as the entry is large, up or down by turns."""
     vector = np.zeros(base.at.size)
-    vector[entry] = base.scales[entry]
+    vector[entry] = base.scales[entry] * (-1) ** ((entry + base.seed) % 2)
     return Direction(vector, entry, base.subject.point.locate(entry))
 
 

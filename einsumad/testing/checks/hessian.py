@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from einsumad.frontend.trees import flatten
 from einsumad.testing.checks.call import Argnums, Call, call_of, copied
 from einsumad.testing.checks.claims import MisfitError, parts_of
 from einsumad.testing.checks.diagnose import explain, misfit_finding
-from einsumad.testing.checks.expectation import Direction, judge
+from einsumad.testing.checks.expectation import Direction, claimed_along, judge
 from einsumad.testing.checks.first import first_findings
 from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
-from einsumad.testing.checks.second import Second, second_of
+from einsumad.testing.checks.second import Second, second_of, stretch
 from einsumad.testing.checks.shrink import with_small_case
-from einsumad.testing.comparison import Claimed, Comparison, stacked
+from einsumad.testing.checks.steady import unsteady_findings
+from einsumad.testing.comparison import Claimed, Comparison, compare, stacked
 from einsumad.testing.point import Array, Point
 from einsumad.testing.report import Finding, Report
 
@@ -94,6 +96,9 @@ def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> 
 def _hessian_findings(call: Call, hessian: Callable[..., Any], gradient: Callable[..., Any] | None) -> list[Finding]:
     point = call.point
     label = Label("hessian", 2, "as given", _rows_shape(point), point)
+    refused = unsteady_findings(call, lambda args: hessian(*args, **call.kwargs), "hessian", 2)
+    if refused:
+        return refused
     before = first_findings(call, gradient, "gradient") if gradient is not None else []
 
     def read(vector: Array) -> Array:
@@ -104,9 +109,36 @@ def _hessian_findings(call: Call, hessian: Callable[..., Any], gradient: Callabl
         claimed = _with_unit(claimed_matrix(point, read, np.dtype(float), call.settings.seed), point)
     except MisfitError as misfit:
         return [*before, misfit_finding(call, misfit, label)]
-    second = second_of(call, gradient)
+    second = second_of(call, _trusted(gradient, before))
     found = _second_finding(call, second, claimed, label)
-    return [*before, found, symmetry_finding(claimed, label, point)]
+    along = [claimed_along(claimed, form.right) for form in second.forms]
+    return [*before, found, *form_findings(second, along, label), symmetry_finding(claimed, label, point)]
+
+
+def _trusted(gradient: Callable[..., Any] | None, before: list[Finding]) -> Callable[..., Any] | None:
+    """The gradient, if it is not wrong: a Hessian is not to blame for it."""
+    return None if any(finding.verdict == "wrong" for finding in before) else gradient
+
+
+def form_findings(second: Second, along: list[Claimed], label: Label) -> list[Finding]:
+    """The claimed products with random directions, paired with others: every entry takes part."""
+    comparisons = []
+    base = second.expectation.surroundings
+    size = np.array([max([base.size, *[abs(float(form.estimate.value[0])) for form in second.forms]])])
+    for form, product in zip(second.forms, along, strict=True):
+        with np.errstate(all="ignore"):
+            value = np.array([form.left @ product.value])
+        spread = partial(_paired_spread, form.left, product)
+        claimed = Claimed(value, spread, product.unit)
+        comparisons.append(compare(claimed, form.estimate, size, size, relative=second.expectation.settings.relative))
+    if not comparisons:
+        return []
+    paired = replace(label, claim=f"{label.claim}, all entries", output_shape=(), rows=None)
+    return [finding_of(stacked(comparisons), [form.right for form in second.forms], paired)]
+
+
+def _paired_spread(left: Array, product: Claimed) -> Array:
+    return np.array([np.abs(left) @ product.spread])
 
 
 def _with_unit(claimed: Claimed, point: Point) -> Claimed:
@@ -185,8 +217,12 @@ def symmetry_finding(claimed: Claimed, label: Label, point: Point) -> Finding:
 def _hvp_findings(call: Call, hvp: Callable[..., Any], gradient: Callable[..., Any] | None) -> list[Finding]:
     point = call.point
     label = Label("hvp", 2, "as given", _rows_shape(point), point)
+    tangent = _tangent(call, call.point.vector)
+    refused = unsteady_findings(call, lambda args: hvp(*args, copied(tangent), **call.kwargs), "product", 2)
+    if refused:
+        return refused
     before = first_findings(call, gradient, "gradient") if gradient is not None else []
-    second = second_of(call, gradient)
+    second = second_of(call, _trusted(gradient, before))
     comparisons: list[Comparison] = []
     for index, direction in enumerate(second.expectation.directions):
         try:
@@ -197,22 +233,30 @@ def _hvp_findings(call: Call, hvp: Callable[..., Any], gradient: Callable[..., A
     if not comparisons:
         return [*before, Finding("hvp", 2, "as given", "the shape", "right")]
     finding = finding_of(stacked(comparisons), list(second.expectation.directions), label, second.rows)
-    return [*before, _with_product_cause(call, finding, second, comparisons)]
+    along = [_product(call, hvp, form.right) for form in second.forms]
+    return [*before, _with_product_cause(call, finding, second, comparisons), *form_findings(second, along, label)]
+
+
+def _tangent(call: Call, vector: Array) -> Any:
+    """A tangent in the container of the differentiated argument, or arguments."""
+    tangents = call.point.in_containers(call.point.split(vector, wide=False))
+    return tangents if isinstance(call.argnums, tuple) else tangents[0]
 
 
 def _product(call: Call, hvp: Callable[..., Any], direction: Direction) -> Claimed:
     point = call.point
+    factor = stretch(direction, call.settings.seed)
+
+    tangent = _tangent(call, factor * direction.vector)
 
     def read(vector: Array) -> Array:
-        tangent = point.in_containers(point.split(direction.vector, wide=False))
-        tangent = tangent if isinstance(call.argnums, tuple) else tangent[0]
         with np.errstate(all="ignore"):
             answer = hvp(*call.arguments_at(vector), copied(tangent), **call.kwargs)
         parts = parts_of(answer, point, "product")
         for part, own, name in zip(parts, point.arrays, point.names, strict=True):
             if part.shape != own.shape:
                 raise MisfitError(f"the product has shape {part.shape}, and {own.shape} is right for {name}", part)
-        return point.join(parts)[:, None]
+        return point.join(parts)[:, None] / factor
 
     claimed = _with_unit(claimed_matrix(point, read, np.dtype(float), call.settings.seed), point)
     return Claimed(claimed.value[:, 0], lambda: claimed.spread[:, 0], claimed.unit)

@@ -25,7 +25,9 @@ from einsumad.testing.checks.expectation import (
 )
 from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
 from einsumad.testing.checks.reference import expectation_of
+from einsumad.testing.checks.second import stretch
 from einsumad.testing.checks.shrink import with_small_case
+from einsumad.testing.checks.steady import unsteady_findings
 from einsumad.testing.comparison import Claimed, stacked
 from einsumad.testing.oracles.along import ORACLES
 from einsumad.testing.oracles.estimate import single
@@ -33,7 +35,8 @@ from einsumad.testing.point import Array, real_vector
 from einsumad.testing.report import Finding, Report, Verdict
 from einsumad.testing.subject import Subject
 
-_COTANGENTS = 3
+_COTANGENTS = (1.0, 64.0, 1 / 64)
+"""The sizes of the random cotangents: a pullback is linear."""
 _SMALL = 4096
 _FEW = 256
 _ONES = (
@@ -98,6 +101,10 @@ def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> 
 
 def _jvp_findings(call: Call, jvp: Callable[..., Any]) -> list[Finding]:
     subject = call.subject
+    tangents = tuple(call.point.in_containers(call.point.split(call.point.vector, wide=False)))
+    refused = unsteady_findings(call, lambda args: jvp(args, copied(tangents), **call.kwargs), "pushforward", 1)
+    if refused:
+        return refused
     label = Label("jvp", 1, "as given", subject.shape)
     base = surroundings_of(subject, call.settings)
     rng = np.random.default_rng([call.settings.seed, 6])
@@ -129,13 +136,15 @@ def _columns(expectation: Expectation, along: list[Array]) -> Array:
 def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claimed:
     point, subject = call.point, call.subject
 
+    factor = stretch(direction, call.settings.seed)
+
     def read(vector: Array) -> Array:
-        tangents = tuple(point.in_containers(point.split(direction.vector, wide=False)))
+        tangents = tuple(point.in_containers(point.split(factor * direction.vector, wide=False)))
         with np.errstate(all="ignore"):
             answer = np.asarray(jvp(call.arguments_at(vector), copied(tangents), **call.kwargs))
         if answer.shape != subject.shape:
             raise MisfitError(f"the pushforward has shape {answer.shape}, and {subject.shape} is right", answer)
-        return real_vector(answer, subject.output.dtype.kind == "c")[:, None]
+        return real_vector(answer, subject.output.dtype.kind == "c")[:, None] / factor
 
     claimed = claimed_matrix(point, read, np.dtype(float), call.settings.seed)
     return Claimed(claimed.value[:, 0], lambda: claimed.spread[:, 0], max(point.epsilon, claimed.unit))
@@ -144,7 +153,11 @@ def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claime
 def _vjp_findings(call: Call, vjp: Callable[..., Any]) -> list[Finding]:
     rng = np.random.default_rng([call.settings.seed, 7])
     shape, is_complex = call.subject.shape, call.subject.output.dtype.kind == "c"
-    cotangents = [_random_cotangent(rng, shape, is_complex) for _ in range(_COTANGENTS)]
+    given = np.ones(shape, call.subject.output.dtype)
+    refused = unsteady_findings(call, lambda args: vjp(args, given.copy(), **call.kwargs), "pullback", 1)
+    if refused:
+        return refused
+    cotangents = [factor * _random_cotangent(rng, shape, is_complex) for factor in _COTANGENTS]
     shared = _shared(call)
     found = [_one_vjp(call, vjp, cotangent, shared) for cotangent in cotangents]
     wrong = [finding for finding in found if finding.verdict == "wrong"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import ShapeError
+from einsumad.errors import ShapeError, TracingError
 from einsumad.testing.checks.call import Call
 from einsumad.testing.checks.claims import MisfitError, reader
 from einsumad.testing.checks.expectation import (
@@ -90,4 +90,7 @@ def convention_of(call: Call, expectation: Expectation, order: int = 1) -> Claim
     """This library's derivative, if the policy asks for it and there is a kink to ask about."""
     if call.settings.kink != "convention" or not any(e.kink.any() for e in expectation.estimates):
         return None
-    return by_library(call, EINSUMAD, order)
+    try:
+        return by_library(call, EINSUMAD, order)
+    except TracingError as error:
+        raise TracingError(f"kink='convention' needs a function that einsumad differentiates: {error}") from error

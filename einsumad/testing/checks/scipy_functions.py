@@ -21,7 +21,7 @@ def check_scipy(
     fun: Callable[..., Any],
     x0: Any,
     *,
-    args: Sequence[Any] = (),
+    args: Any = (),
     jac: Callable[..., Any] | bool | None = None,
     hess: Callable[..., Any] | None = None,
     hessp: Callable[..., Any] | None = None,
@@ -39,9 +39,14 @@ def check_scipy(
     >>> bool(check_scipy(rosen, np.array([1.2, 0.7, -0.4]), jac=rosen_der, hess=rosen_hess, hessp=rosen_hess_prod))
     True
     """
-    if jac is None and hess is None and hessp is None:
+    for name, given in (("jac", jac), ("hess", hess), ("hessp", hessp)):
+        if not (given is None or callable(given) or (name == "jac" and isinstance(given, bool))):
+            raise TypeError(f"{name} has to be a function, got {given!r}: SciPy's own differences need no check")
+    if not jac and hess is None and hessp is None:
         raise TypeError("check_scipy needs at least one of jac, hess and hessp")
     x = np.atleast_1d(np.asarray(x0))
+    x = x.astype(np.float64) if x.dtype.kind in "iu" else x
+    args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     value = _bound(_part(fun, 0) if jac is True else fun, args)
     derivative = _part(fun, 1) if jac is True else jac
     known = _bound(derivative, args) if callable(derivative) else None

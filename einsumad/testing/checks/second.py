@@ -33,12 +33,22 @@ _ROWS = 8
 _COLUMNS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An estimate of ``u' H v`` for two directions through all entries."""
+
+    left: Array
+    right: Direction
+    estimate: Estimate
+
+
 @dataclass(frozen=True)
 class Second:
-    """Estimates of ``H v`` along directions v, and which rows of it they have."""
+    """Estimates of ``H v`` along directions v, which rows of it they have, and some forms where these are not all."""
 
     expectation: Expectation
     rows: Array
+    forms: tuple[Form, ...] = ()
 
 
 def gradient_subject(call: Call, gradient: Callable[..., Any]) -> Subject:
@@ -67,7 +77,22 @@ def second_of(call: Call, gradient: Callable[..., Any] | None) -> Second:
         directions = directions[:_COLUMNS] + directions[-call.settings.directions :]
     rng = np.random.default_rng([call.settings.seed, 4])
     rows = np.arange(size) if size <= few.entries else np.sort(rng.choice(size, min(size, _ROWS), replace=False))
-    return _by_polarisation(base, call, directions, rows)
+    second = _by_polarisation(base, call, directions, rows)
+    partly = size > few.entries and call.settings.manifold is None
+    return replace(second, forms=_forms(base, call, rng)) if partly else second
+
+
+def _forms(base: Surroundings, call: Call, rng: np.random.Generator) -> tuple[Form, ...]:
+    """Estimates that every entry of a large Hessian takes part in."""
+    count = call.settings.directions
+    pairs = [(random_vector(base, rng) / 2, random_vector(base, rng) / 2) for _ in range(count)]
+    found = base.along([u + sign * v for u, v in pairs for sign in (1, -1)], order=2)
+    return tuple(
+        [
+            Form(u, Direction(v, None, "two random directions"), _polar(found[2 * k], found[2 * k + 1]))
+            for k, (u, v) in enumerate(pairs)
+        ]
+    )
 
 
 def _by_polarisation(base: Surroundings, call: Call, directions: tuple[Direction, ...], rows: Array) -> Second:
@@ -127,7 +152,7 @@ def _vector(entries: list[Estimate], rows: Array, size: int, scales: Array) -> E
     )
 
 
-def random_directions(base: Surroundings, count: int, seed: int) -> tuple[Direction, ...]:
-    """Some directions through all entries."""
-    rng = np.random.default_rng([seed, 5])
-    return tuple([Direction(random_vector(base, rng), None, "a random direction") for _ in range(count)])
+def stretch(direction: Direction, seed: int) -> float:
+    """A power of two to stretch the tangent along a direction by: what is linear does not mind."""
+    which = seed if direction.entry is None else seed + direction.entry
+    return float(2.0 ** (which % 3 * 6 - 6))
