@@ -107,7 +107,8 @@ def compare(
             tolerance = tolerance + _SPREAD * claimed.spread
         forgiven = relative * size
         grain = claimed.unit * np.maximum(typical, magnitude)
-        vanishes = (np.abs(expected) <= _ESTIMATE * error + _CANCELLATION * grain) & (np.abs(found) <= _GRAINS * grain)
+        vanishes = np.abs(expected) <= _ESTIMATE * error + _CANCELLATION * grain
+        vanishes &= ~(np.abs(found) > _GRAINS * grain) | ~np.isfinite(found)
         telling = (tolerance - forgiven <= _SMALL * size) | (tolerance <= _UNDERFLOW)
         telling |= vanishes & (tolerance - forgiven <= _FRACTION * grain)
         inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
