@@ -26,7 +26,7 @@ _LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37)
 _WEIGHTS = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
 _SAFETY = 4.0
-_GROWTH = 6.0
+_GROWTH = 30.0
 _FAR = 64
 _FARTHEST = 2.0**-10
 
@@ -59,7 +59,7 @@ def _differences(function: Callable[[Array], Array], at: Array, middle: Array, s
         return near
     far = _fourth([middle if k == 0 else function(at + k * _FAR * step) for k in (-2, -1, 0, 1, 2)])
     with np.errstate(all="ignore"):
-        return np.where(far < _GROWTH * near, near, 0.0)
+        return np.where(far < _GROWTH * near, np.fmax(near, far), 0.0)
 
 
 def _fourth(samples: Sequence[Array]) -> Array:
