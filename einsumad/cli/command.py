@@ -22,7 +22,7 @@ from einsumad.cli.errors import RequestError
 from einsumad.cli.points import Wish, arguments_of, described, function_name
 from einsumad.cli.targets import load
 from einsumad.cli.texts import read_argnums, read_arguments, read_shape
-from einsumad.errors import EinsumadError
+from einsumad.errors import DifferentiationError, EinsumadError
 from einsumad.testing.checks import (
     check_derivatives,
     check_hessian,
@@ -73,6 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         return _check(options)
+    except DifferentiationError as error:
+        sys.stderr.write(f"error: {error}\nOn the command line a floating-point value has a point: 2.0, not 2.\n")
     except (RequestError, EinsumadError, ImportError) as error:
         sys.stderr.write(f"error: {error}\n")
     return USAGE

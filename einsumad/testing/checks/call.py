@@ -27,13 +27,14 @@ Argnums = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Call:
-    """A function with private copies of its arguments."""
+    """A function with private copies of its arguments; `originals` are the caller's, for the preflight to look at."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     argnums: Argnums
     settings: Settings
+    originals: tuple[Any, ...] = ()
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
@@ -76,7 +77,7 @@ class Call:
     @cached_property
     def troubles(self) -> tuple[Trouble, ...]:
         """What a look at the function and its arguments before any derivative brings up."""
-        return preflight(self.function, self.args, self.kwargs, self.positions, self.names)
+        return preflight(self.function, self.originals or self.args, self.kwargs, self.positions, self.names)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ class Call:
 
     def with_arguments(self, args: Sequence[Any]) -> Call:
         """The same call of other arguments, without a search for a small case."""
-        return replace(self, args=tuple(args), settings=replace(self.settings, minimal=False))
+        return replace(self, args=tuple(args), originals=(), settings=replace(self.settings, minimal=False))
 
 
 def call_of(
@@ -132,7 +133,8 @@ def call_of(
             raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
         if not -len(args) <= k < len(args):
             raise TypeError(f"argnums names argument {k} but {len(args)} arguments were given")
-    call = Call(function, tuple([copied(a) for a in args]), dict(kwargs or {}), argnums, settings)
+    own = tuple([copied(argument) for argument in args])
+    call = Call(function, own, dict(kwargs or {}), argnums, settings, tuple(args))
     if len(set(call.positions)) != len(call.positions):
         raise ValueError(f"argnums names an argument twice: {argnums}")
     return call

@@ -28,7 +28,7 @@ from einsumad.testing.checks.settings import LIBRARIES
 from einsumad.testing.checks.shrink import with_small_case
 from einsumad.testing.comparison import Claimed, compare, stacked
 from einsumad.testing.point import Array
-from einsumad.testing.properties import Case, run_properties
+from einsumad.testing.properties import QUICK, Case, run_properties
 from einsumad.testing.properties.contract import derivative_blocks
 from einsumad.testing.report import Finding, Report
 from einsumad.testing.subject import Subject
@@ -98,7 +98,8 @@ def check_derivatives(
     `using` names the system ("einsumad", "jax", "torch", "autograd", or a :class:`System`), for which f has to be
     written. All floating arguments are differentiated, or those at `argnums`. Value, Jacobians and higher derivatives
     of every mode are compared with the oracles, and the properties that need no oracle with each other (`properties`
-    names some of them). Further options are the fields of :class:`Settings`.
+    names some of them; of another system those are asked that are quick). Further options are the fields of
+    :class:`Settings`.
 
     >>> import numpy as np
     >>> from einsumad.testing import check_derivatives
@@ -178,7 +179,8 @@ def _check(task: _Task, call: Call) -> Report:
             break
     arrays = tuple(_native(call, call.point.vector))
     case = Case(task.library, function, arrays, call.settings.seed, task.order, task.modes, call.name)
-    identities = [replace(finding, identity=True) for finding in run_properties(case, task.properties)]
+    chosen = QUICK if task.properties is None and task.library is not EINSUMAD else task.properties
+    identities = [replace(finding, identity=True) for finding in run_properties(case, chosen)]
     report = call.report([*findings, *identities])
     return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives", _asked(task, call))
 

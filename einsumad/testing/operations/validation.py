@@ -57,6 +57,8 @@ def _validate_numbers(operation: Any) -> None:
     if not operation.dtypes or any(np.dtype(dtype).kind != "f" for dtype in operation.dtypes):
         raise ValueError(f"{_named(operation)}: dtypes must name floating dtypes, got {operation.dtypes!r}")
     for interval in operation.domain or ():
+        if interval is not None and None in interval:
+            raise TypeError(f"{_named(operation)}: the domain has {interval!r}: write np.inf where there is no bound")
         if interval is not None and not interval[0] < interval[1]:
             raise ValueError(f"{_named(operation)}: the domain has {interval!r}: give intervals (low, high), low first")
 
