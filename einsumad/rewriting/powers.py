@@ -87,6 +87,23 @@ def square_root_squared(node: Einsum, _: Context) -> Node | None:
     return None
 
 
+def absolute_squared(node: Einsum, _: Context) -> Node | None:
+    """``abs x abs x = x x``, which has no kink: the square of an absolute value has all its derivatives at zero."""
+    seen: dict[tuple[Node, tuple[int, ...]], int] = {}
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if not isinstance(operand, Elementwise) or operand.function != "abs":
+            continue
+        (argument,) = operand.operands
+        first = seen.setdefault((operand, labels), k)
+        if first != k and argument.dtype == operand.dtype:
+            work = open_product(node)
+            work.append(argument, labels)
+            work.append(argument, labels)
+            work.drop([first, k])
+            return work.build()
+    return None
+
+
 def is_never_negative(root: Elementwise) -> bool:
     """Whether the radicand of this root is known not to be negative: the root of a norm, or of a sum of squares."""
     if root.function == "norm_root":
@@ -104,4 +121,5 @@ RULES_FOR_FUNCTIONS = (Rule("expand-power", Elementwise, "x**2 = x x", "powers b
 RULES_FOR_PRODUCTS = (
     Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers, frozenset([Elementwise])),
     Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared, frozenset([Elementwise])),
+    Rule("absolute-squared", Einsum, "abs x abs x = x x", "absolutes", absolute_squared, frozenset([Elementwise])),
 )

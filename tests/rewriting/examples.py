@@ -65,6 +65,7 @@ EXAMPLES: dict[str, Node] = {
     "stable-ratio": multiply(E, apply("sigmoid", negate(a))),
     "merge-powers": multiply(apply("power", a, params=(1.5,)), apply("power", a, params=(1.25,))),
     "square-root-squared": multiply(apply("norm_root", a), apply("norm_root", a)),
+    "absolute-squared": multiply(apply("abs", a), apply("abs", a)),
     "solve": einsum([call("inverse", A), b], [(I, J), (J,)], (I,)),
     "compose-affine": einsum(
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)

@@ -183,3 +183,15 @@ def test_squared_norms_are_exact_to_every_order() -> None:
     assert not any(isinstance(node, Elementwise) for node in topological([root]))
     second = tower(root, [x], "reverse", 2)[2]
     np.testing.assert_array_equal(evaluate(list(second.values()), {x: np.zeros(3)})[0], 2 * np.eye(3))
+
+
+@pytest.mark.parametrize(("exponent", "second"), [(2, 2.0), (3, 0.0), (4, 0.0)])
+def test_squares_of_absolute_values_are_exact_at_the_kink(exponent: int, second: float) -> None:
+    """``|x|**2`` and ``|x|**4`` are powers of x, and the odd power keeps one absolute value."""
+    x = variable("x", 3)
+    root = normal(apply("power", apply("abs", x), params=(exponent,)))
+    assert sum(isinstance(node, Elementwise) for node in topological([root])) == exponent % 2
+    values = {x: np.array([-2.0, 0.0, 3.0])}
+    np.testing.assert_array_equal(evaluate([root], values)[0], np.abs(values[x]) ** exponent)
+    tensor = evaluate(list(tower(root, [x], "reverse", 2)[2].values()), values)[0]
+    np.testing.assert_array_equal(tensor[1], np.diag([0.0, second, 0.0]))
