@@ -1,7 +1,8 @@
 """Where the branch not taken is infinite or undefined, nothing of it reaches a derivative: every mode, two orders.
 
 Each random function is written twice: with the dangerous branch as it is, and with its argument made harmless where it
-is not taken. Both have the same derivatives.
+is not taken. Both have the same derivatives, at the border between the branches too; away from it, what they have to be
+is known from the values of the function alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import einsumad as ea
+from einsumad.testing import check_derivatives
 
 MODES = ("forward", "reverse", "cross-country", "auto")
 SMOOTH = {"sin": np.sin, "exp": np.exp, "square": lambda z: z**2, "tanh": np.tanh, "cube": lambda z: z * z * z}
@@ -36,11 +38,16 @@ ENDS: dict[str, Callable] = {
 }
 
 
-def program(names: tuple[str, str, str, str, str], harmless: bool) -> Callable:
+Names = tuple[str, str, str, str, str]
+NAMES = st.tuples(*[st.sampled_from(list(table)) for table in (DANGEROUS, OTHER, ENDS, SMOOTH, SMOOTH)])
+POINTS = st.permutations([-1.0, 0.0, 0.75])
+
+
+def program(names: Names, *, border: float = 0.0, harmless: bool = False) -> Callable:
     bad, other, end, u, v = names
 
     def f(x):
-        taken = x > 0
+        taken = x > border
         argument = np.where(taken, x, 1.0) if harmless else x
         s = np.where(taken, DANGEROUS[bad](argument), OTHER[other](x))
         return ENDS[end](s, x, SMOOTH[u], SMOOTH[v])
@@ -50,15 +57,22 @@ def program(names: tuple[str, str, str, str, str], harmless: bool) -> Callable:
 
 @pytest.mark.fuzz
 @settings(max_examples=max(150, settings().max_examples))
-@given(
-    st.tuples(*[st.sampled_from(list(table)) for table in (DANGEROUS, OTHER, ENDS, SMOOTH, SMOOTH)]),
-    st.permutations([-1.0, 0.0, 0.75]),
-)
+@given(NAMES, POINTS)
 def test_the_branch_not_taken_never_contributes(names, point):
     x = np.array(point)
-    dangerous, harmless = program(names, False), program(names, True)
+    dangerous, harmless = program(names), program(names, harmless=True)
     for order in (1, 2):
         expected = ea.derivative(harmless, order=order, mode="reverse")(x)
         for mode in MODES:
             found = ea.derivative(dangerous, order=order, mode=mode)(x)
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=mode)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=25 if settings().max_examples <= 100 else settings().max_examples)
+@given(NAMES, POINTS)
+def test_derivatives_away_from_the_border_are_those_of_the_oracles(names, point):
+    """At -1 and 0, where the branch not taken is infinite or undefined, and at 0.75, where it is taken."""
+    report = check_derivatives(program(names, border=0.5), np.array(point), properties=("mode agreement",))
+    report.raise_if_wrong(undecided=True)
+    assert all(finding.verdict == "right" for finding in report.findings if finding.claim == "derivative")

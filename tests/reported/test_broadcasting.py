@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from tests.reported.oracle import MODES, check, close, exactly, exactly_second, integers, normal
+from tests.reported.oracle import MODES, check, check_whole, close, exactly, exactly_second, integers, normal
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_b1_every_operator_sums_back(operator, left, right):
 
 
 def test_b1_second_derivatives_sum_back():
-    check(np.multiply, integers(3, 2, 1), integers(4, 1, 2))
+    check_whole(np.multiply, integers(3, 2, 1), integers(4, 1, 2))
     check(np.divide, integers(3, 2, 1), 4 + normal(4, 2) ** 2)
 
 
@@ -44,9 +44,9 @@ def test_b1_bias():
     def f(x, w, b):
         return x @ w + b
 
-    check(f, integers(5, 2, 3), integers(6, 3, 3), integers(7, 1, 3), order=1)
+    check_whole(f, integers(5, 2, 3), integers(6, 3, 3), integers(7, 1, 3), order=1)
     x, w, b = integers(5, 2, 1), integers(6, 1, 3), integers(7, 3)
-    check(f, x, w, b, order=1)
+    check_whole(f, x, w, b, order=1)
     np.testing.assert_array_equal(ea.grad(lambda *a: np.sum(f(*a)), 2)(x, w, b), np.full(3, 2.0))
 
 
@@ -79,8 +79,8 @@ def test_b3_mean_over_axes(axis, keepdims):
 @pytest.mark.parametrize("reduce", [np.sum, np.var, np.std, np.prod, np.max, np.min])
 @pytest.mark.parametrize("axis", [0, -1, (0, -1), None])
 def test_b3_other_reductions(reduce, axis):
-    x = np.array([[1.5, -0.7, 2.2], [0.4, 3.1, -1.8]])
-    check(lambda x: reduce(x, axis=axis), x, order=2 if axis == 0 else 1, tolerance=1e-8)
+    x = np.array([[1.5, -0.7], [2.2, 0.4], [3.1, -1.5]])
+    check(lambda x: reduce(x, axis=axis), x, order=2 if axis == 0 else 1)
 
 
 def test_b5_an_empty_axis_contributes_nothing():
@@ -200,18 +200,10 @@ def test_b11_a_right_side_is_a_vector_only_if_it_has_one_axis(left, right, resul
     by_a, by_b = ea.grad(lambda a, b: np.sum(weights * np.linalg.solve(a, b)), (0, 1))(a, b)
     assert by_a.shape == left
     assert by_b.shape == right
-    direction = normal(16, *left)
-    numeric = derivative_along(lambda t: np.sum(weights * np.linalg.solve(a + t * direction, b)))
-    close(np.sum(by_a * direction), numeric, 1e-8, "by the matrices")
     direction = normal(17, *right)
     exact = np.sum(weights * np.linalg.solve(a, direction))
     close(np.sum(by_b * direction), exact, 1e-12, "by the right side")
-
-
-def derivative_along(f):
-    step = 2.0**-6
-    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
-    return sum(w / step * (f(k * step) - f(-k * step)) for k, w in enumerate(weights, 1))
+    check(np.linalg.solve, a, b, order=1)
 
 
 def test_b11_rows_that_do_not_fit_raise():
@@ -220,4 +212,4 @@ def test_b11_rows_that_do_not_fit_raise():
 
 
 def test_b11_second_derivatives():
-    check(np.linalg.solve, np.array([[3.0, 1.0], [0.5, 2.0]]), np.array([1.0, -2.0]), tolerance=1e-8)
+    check(np.linalg.solve, np.array([[3.0, 1.0], [0.5, 2.0]]), np.array([1.0, -2.0]))

@@ -77,15 +77,13 @@ def test_g5_pairwise_energy_with_masked_diagonal(dimensions):
     x = 2 * np.arange(3.0)[:, None] + 0.3 * normal(3, 3, dimensions)
     energy = coulomb(charges)
     with np.errstate(divide="ignore"):
-        check(energy, x, tolerance=1e-6)
+        check(energy, x)
         found = every_jacobian(energy, [x])
-    for gradient in found.values():
-        assert np.isfinite(gradient).all()
-        close(gradient, found["forward"], 1e-14, "modes agree")
     difference = x[:, None] - x[None]
     cubed = np.sum(difference**2, -1) ** 1.5 + np.eye(3)
     force = -np.einsum("i,j,ijd,ij->id", charges, charges, difference, (1 - np.eye(3)) / cubed)
-    close(found["reverse"], force, 1e-13, "by hand")
+    for mode, gradient in found.items():
+        close(gradient, force, 1e-14, mode)
 
 
 def test_g7_writing_to_an_input_after_it_was_recorded():

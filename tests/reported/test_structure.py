@@ -11,7 +11,7 @@ import pytest
 import einsumad as ea
 from einsumad.graph import Einsum, Unit
 from einsumad.graph.display import index_notation, matrix_notation
-from tests.reported.oracle import check, close, every_second, exactly_second, integers, normal
+from tests.reported.oracle import check, check_whole, close, every_second, exactly_second, integers, normal
 
 
 def text(expression):
@@ -134,7 +134,7 @@ def test_p3_independent_rows_give_a_block_diagonal():
     loss = np.sum(np.log(1 + np.exp(w @ x)))
     hessian = ea.diff(loss, w, w)
     assert deltas(hessian) == {(0, 2)}
-    check(lambda w, x: np.sum(np.log(1 + np.exp(w @ x))), normal(3, 2, 2), normal(4, 2), tolerance=1e-8)
+    check(lambda w, x: np.sum(np.log(1 + np.exp(w @ x))), normal(3, 2, 2), normal(4, 2))
 
 
 def test_p3_structure_comes_from_indices_and_not_from_sizes():
@@ -162,7 +162,7 @@ def test_p17_energy_of_many_points_keeps_the_points_diagonal():
     mixed = ea.diff(energy, f, g)
     assert mixed.shape == (3, 3, 250, 4) * 2
     assert deltas(mixed) >= {(2, 6), (3, 7)}
-    check(
+    check_whole(
         lambda f, g: np.sum(np.einsum("ij...,ij...->...", f**2, g)),
         integers(5, 2, 1, 2),
         integers(6, 2, 1, 2),
@@ -181,7 +181,7 @@ def test_p17_full_blocks_for_each_point():
         c = np.einsum("kip,kjp->ijp", f, f)
         return np.sum(np.einsum("ijp,ijp->p", c, c))
 
-    check(plain, integers(7, 2, 2, 1))
+    check_whole(plain, integers(7, 2, 2, 1))
 
 
 def test_identity_factorisation():
