@@ -29,6 +29,9 @@ _CANCELLATION = 64.0
 _SMALL = 0.05
 _FRACTION = 256.0
 _GRAINS = 16.0
+_KNOWN = 1e-6
+_NEARLY = 0.999
+_LARGEST = {float(np.finfo(dtype).eps): float(np.finfo(dtype).max) for dtype in (np.float16, np.float32, np.float64)}
 _OUTSIDE = 0.25
 
 
@@ -89,10 +92,12 @@ def compare(
     kink: KinkPolicy = "skip",
     convention: Array | None = None,
     relative: float = 0.0,
+    length: float = 1.0,
 ) -> Comparison:
     """The verdicts on the entries of one direction.
 
-    `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit.
+    `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit. Along a
+    single entry of the point, `length` is that of the direction: claims were multiplied by it.
 
     Entries at kinks are skipped, or have to lie between the one-sided derivatives, or have to be those of a convention.
     """
@@ -111,7 +116,9 @@ def compare(
         vanishes &= ~(np.abs(found) > _GRAINS * grain) | ~np.isfinite(found)
         telling = (tolerance - forgiven <= _SMALL * size) | (tolerance <= _UNDERFLOW)
         telling |= vanishes & (tolerance - forgiven <= _FRACTION * grain)
+        telling |= ~np.isfinite(found) & (tolerance - forgiven <= _KNOWN * np.maximum(typical, magnitude))
         inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
+        inside |= _overflows(found, expected, length, claimed.unit) & (tolerance <= _SMALL * size)
         wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
         undecided = ~wrong & ~telling
     if estimate.kink.any():
@@ -122,6 +129,14 @@ def compare(
         )
     names = np.array([*estimate.oracles])[estimate.which]
     return Comparison(found, expected, error, tolerance, wrong, undecided, estimate.kink, names)
+
+
+def _overflows(found: Array, expected: Array, length: float, unit: float) -> Array:
+    """Where a claim is infinite with the sign of what is expected, which is too large for its dtype."""
+    largest = _LARGEST.get(unit, float(np.finfo(float).max))
+    beyond = np.abs(expected) / abs(length) >= _NEARLY * largest
+    overflows: Array = np.isinf(found) & (np.sign(found) == np.sign(expected)) & beyond
+    return overflows
 
 
 def _at_kinks(

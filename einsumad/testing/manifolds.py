@@ -56,6 +56,9 @@ class Manifold:
     flat: bool
 
 
+Which = str | Manifold | tuple[str | Manifold | None, ...] | None
+
+
 def manifold(which: str | Manifold) -> Manifold:
     """The set of this name, or the set itself.
 
@@ -93,6 +96,37 @@ def relative(gap: Array, x: Array) -> float:
 def _shift(x: Array, t: Array) -> Array:
     moved: Array = x + t
     return moved
+
+
+def _itself(_: Array, v: Array) -> Array:
+    return v
+
+
+def _nowhere(_: Array) -> float:
+    return 0.0
+
+
+FREE = Manifold("free", _itself, _shift, _nowhere, True)
+"""All arrays: no constraint."""
+
+
+def manifolds_of(which: Which, count: int) -> tuple[Manifold, ...]:
+    """The sets that `count` arrays belong to: one set for all of them, or a tuple with one, or None, for each.
+
+    Raises ``ValueError`` for a tuple of another length.
+
+    >>> [each.name for each in manifolds_of(("spd", None), 2)]
+    ['spd', 'free']
+    """
+    if which is None:
+        return (FREE,) * count
+    if not isinstance(which, tuple):
+        return (manifold(which),) * count
+    if len(which) != count:
+        raise ValueError(
+            f"manifold names {len(which)} sets for {count} differentiated arrays: give one for each, None for no set"
+        )
+    return tuple([FREE if each is None else manifold(each) for each in which])
 
 
 def _linear(name: str, projection: Callable[[Array], Array], inside: Callable[[Array], bool] | None = None) -> Manifold:

@@ -182,7 +182,7 @@ def _check(task: _Task, call: Call) -> Report:
     chosen = QUICK if task.properties is None and task.library is not EINSUMAD else task.properties
     identities = [replace(finding, identity=True) for finding in run_properties(case, chosen)]
     report = call.report([*findings, *identities])
-    return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives", _asked(task, call))
+    return with_small_case(call, report, lambda smaller: _check(task, smaller), "derivatives", asked=_asked(task, call))
 
 
 def _asked(task: _Task, call: Call) -> dict[str, Any]:

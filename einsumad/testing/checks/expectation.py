@@ -7,14 +7,14 @@ direction of its own, of more a sample has, and some directions go through all o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from einsumad.testing.checks.settings import Settings
 from einsumad.testing.comparison import Claimed, Comparison, compare
-from einsumad.testing.manifolds import manifold
+from einsumad.testing.manifolds import manifolds_of
 from einsumad.testing.oracles.along import DIFFERENCES, ORACLES, Surroundings
 from einsumad.testing.oracles.estimate import Estimate, single
 from einsumad.testing.point import Array, Point
@@ -73,21 +73,21 @@ def surroundings_of(subject: Subject, settings: Settings, natural: Array | None 
     base = Surroundings(subject, subject.point.vector, settings.seed, oracles, natural=natural)
     if settings.manifold is None:
         return base
-    kind = manifold(settings.manifold)
-    for name, array in zip(subject.point.names, subject.point.arrays, strict=True):
+    kinds = manifolds_of(settings.manifold, len(subject.point.arrays))
+    for name, array, kind in zip(subject.point.names, subject.point.arrays, kinds, strict=True):
         if kind.distance(array.astype(np.result_type(array, np.float64))) > _ON_MANIFOLD:
             raise ValueError(f"{name} is not on the manifold {kind.name!r}: pass a point of it, or another manifold")
 
     def move(at: Array, tangent: Array) -> Array:
-        return _each(subject.point, kind.move, at, tangent)
+        return _each(subject.point, [kind.move for kind in kinds], at, tangent)
 
-    return replace(base, move=move, flat=kind.flat)
+    return replace(base, move=move, flat=all(kind.flat for kind in kinds))
 
 
-def _each(point: Point, act: Callable[[Array, Array], Array], at: Array, vector: Array) -> Array:
-    """A map of a manifold applied to each array of the point."""
-    pairs = zip(point.split(at), point.split(vector), strict=True)
-    return point.join([act(np.asarray(x), np.asarray(v)) for x, v in pairs])
+def _each(point: Point, maps: Sequence[Callable[[Array, Array], Array]], at: Array, vector: Array) -> Array:
+    """The maps of manifolds applied to the arrays of the point."""
+    triples = zip(maps, point.split(at), point.split(vector), strict=True)
+    return point.join([act(np.asarray(x), np.asarray(v)) for act, x, v in triples])
 
 
 def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ...]:
@@ -102,8 +102,8 @@ def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ..
         found += [Direction(random_vector(base, rng), None, "a random direction") for _ in range(settings.directions)]
     if settings.manifold is None:
         return tuple(found)
-    kind = manifold(settings.manifold)
-    tangents = [_projected(d, _each(point, kind.project, base.at, d.vector)) for d in found]
+    projections = [kind.project for kind in manifolds_of(settings.manifold, len(point.arrays))]
+    tangents = [_projected(d, _each(point, projections, base.at, d.vector)) for d in found]
     return tuple([t for t, d in zip(tangents, found, strict=True) if _long(t.vector, d.vector)])
 
 
@@ -190,7 +190,8 @@ def claimed_along(claimed: Claimed, direction: Direction) -> Claimed:
 def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Claimed | None = None) -> Comparison:
     """What is claimed along one direction against what is expected there."""
     settings, estimate = expectation.settings, expectation.estimates[index]
-    usual = None if convention is None else claimed_along(convention, expectation.directions[index]).value
+    direction = expectation.directions[index]
+    usual = None if convention is None else claimed_along(convention, direction).value
     if DIFFERENCES not in expectation.surroundings.oracles:
         rough = estimate.which == 0
         estimate = replace(estimate, error=np.where(rough, np.inf, estimate.error))
@@ -202,4 +203,5 @@ def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Cl
         kink=settings.kink,
         convention=usual,
         relative=settings.relative,
+        length=1.0 if direction.entry is None else float(direction.vector[direction.entry]),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,11 @@ def check_user_gradient(
     The derivative of the function is wrong: gradient, order 1, as given, against whole-number differences: WRONG...
     """
     if g is True:
-        pair = f
-        f, g = _first_of(pair), _second_of(pair)
+        call = call_of(_first_of(f), args, kwargs, argnums, options)
+        return check_first(call, _second_of(f), "gradient", True)
     if not callable(g):
         raise TypeError(f"the gradient has to be a function (or True), got {type(g).__name__}")
-    call = call_of(f, args, kwargs, argnums, options)
-    return check_first(call, g, "gradient")
+    return check_first(call_of(f, args, kwargs, argnums, options), g, "gradient", g)
 
 
 def check_jacobian(
@@ -73,10 +73,11 @@ def check_jacobian(
     """
     if not callable(jacobian):
         raise TypeError(f"the Jacobian has to be a function, got {type(jacobian).__name__}")
-    return check_first(call_of(f, args, kwargs, argnums, options), jacobian, "jacobian")
+    return check_first(call_of(f, args, kwargs, argnums, options), jacobian, "jacobian", jacobian)
 
 
 def _first_of(pair: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(pair)
     def value(*args: Any, **kwargs: Any) -> Any:
         return _pair_of(pair(*args, **kwargs))[0]
 
@@ -96,13 +97,13 @@ def _second_of(pair: Callable[..., Any]) -> Callable[..., Any]:
     return gradient
 
 
-def check_first(call: Call, claim: Callable[..., Any], what: str) -> Report:
-    """Check a first derivative in full."""
+def check_first(call: Call, claim: Callable[..., Any], what: str, given: object) -> Report:
+    """Check a first derivative in full; `given` is what stands for it in a small case, a function or True."""
     refused = call.refusal()
     if refused is not None:
         return refused
     report = call.report(first_findings(call, claim, what))
-    return with_small_case(call, report, lambda smaller: check_first(smaller, claim, what), what)
+    return with_small_case(call, report, lambda smaller: check_first(smaller, claim, what, given), what, claim=given)
 
 
 def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Finding]:

@@ -54,7 +54,7 @@ def check_hessian(
     if not callable(hessian):
         raise TypeError(f"the Hessian has to be a function, got {type(hessian).__name__}")
     call = call_of(f, args, kwargs, argnums, options)
-    return _check(call, lambda smaller: _hessian_findings(smaller, hessian, gradient), "hessian")
+    return _check(call, lambda smaller: _hessian_findings(smaller, hessian, gradient), "hessian", hessian)
 
 
 def check_hvp(
@@ -78,10 +78,10 @@ def check_hvp(
     if not callable(hvp):
         raise TypeError(f"the product has to be a function, got {type(hvp).__name__}")
     call = call_of(f, args, kwargs, argnums, options)
-    return _check(call, lambda smaller: _hvp_findings(smaller, hvp, gradient), "hvp")
+    return _check(call, lambda smaller: _hvp_findings(smaller, hvp, gradient), "hvp", hvp)
 
 
-def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> Report:
+def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str, claim: object) -> Report:
     refused = call.refusal()
     if refused is not None:
         return refused
@@ -90,7 +90,7 @@ def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> 
     if call.point.is_complex:
         raise TypeError("the check of a Hessian needs real arguments: split complex ones into two real arrays")
     report = call.report(findings(call))
-    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what), what)
+    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what, claim), what, claim=claim)
 
 
 def _hessian_findings(call: Call, hessian: Callable[..., Any], gradient: Callable[..., Any] | None) -> list[Finding]:

@@ -31,7 +31,7 @@ from einsumad.testing.checks.steady import unsteady_findings
 from einsumad.testing.comparison import Claimed, stacked
 from einsumad.testing.oracles.along import ORACLES
 from einsumad.testing.oracles.estimate import single
-from einsumad.testing.point import Array, real_vector
+from einsumad.testing.point import Array, Point, real_vector
 from einsumad.testing.report import Finding, Report, Verdict
 from einsumad.testing.subject import Subject
 
@@ -64,7 +64,7 @@ def check_jvp(
     """
     if not callable(jvp):
         raise TypeError(f"the pushforward has to be a function, got {type(jvp).__name__}")
-    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _jvp_findings(call, jvp), "jvp")
+    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _jvp_findings(call, jvp), "jvp", jvp)
 
 
 def check_vjp(
@@ -88,15 +88,15 @@ def check_vjp(
     """
     if not callable(vjp):
         raise TypeError(f"the pullback has to be a function, got {type(vjp).__name__}")
-    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _vjp_findings(call, vjp), "vjp")
+    return _check(call_of(f, args, kwargs, argnums, options), lambda call: _vjp_findings(call, vjp), "vjp", vjp)
 
 
-def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str) -> Report:
+def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str, claim: object) -> Report:
     refused = call.refusal()
     if refused is not None:
         return refused
     report = call.report(findings(call))
-    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what), what)
+    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what, claim), what, claim=claim)
 
 
 def _jvp_findings(call: Call, jvp: Callable[..., Any]) -> list[Finding]:
@@ -143,7 +143,8 @@ def _pushed(call: Call, jvp: Callable[..., Any], direction: Direction) -> Claime
         with np.errstate(all="ignore"):
             answer = np.asarray(jvp(call.arguments_at(vector), copied(tangents), **call.kwargs))
         if answer.shape != subject.shape:
-            raise MisfitError(f"the pushforward has shape {answer.shape}, and {subject.shape} is right", answer)
+            hint = "; primals and tangents are tuples: take primals[0]" if answer.shape == (1, *subject.shape) else ""
+            raise MisfitError(f"the pushforward has shape {answer.shape}, and {subject.shape} is right{hint}", answer)
         return real_vector(answer, subject.output.dtype.kind == "c")[:, None] / factor
 
     claimed = claimed_matrix(point, read, np.dtype(float), call.settings.seed)
@@ -229,10 +230,17 @@ def _one_vjp(call: Call, vjp: Callable[..., Any], cotangent: Array, shared: Expe
     try:
         claimed = claimed_matrix(call.point, _pulled(call, vjp, given), np.dtype(float), call.settings.seed)
     except MisfitError as misfit:
-        return misfit_finding(call, misfit, label, subject)
+        return misfit_finding(call, _explained(misfit, call.point), label, subject)
     claimed = replace(claimed, unit=max(call.point.epsilon, claimed.unit))
     expectation = expectation_of(call, subject) if shared is None else _paired(shared, weights)
     return causes_of(call, compare_matrix(expectation, claimed, label), label)
+
+
+def _explained(misfit: MisfitError, point: Point) -> MisfitError:
+    """The misfit of a pullback, with a word on tuples where it took the tuple of the primals for an array."""
+    if misfit.found is None or misfit.found.shape != (1, *point.arrays[misfit.part].shape):
+        return misfit
+    return MisfitError(f"{misfit}; primals is a tuple: take primals[0]", misfit.found, misfit.part)
 
 
 def _shared(call: Call) -> Expectation | None:

@@ -70,6 +70,9 @@ def _part(fun: Callable[..., Any], which: int) -> Callable[..., Any]:
 
 
 def _bound(fun: Callable[..., Any], args: Sequence[Any]) -> Callable[..., Any]:
+    if not args:
+        return fun
+
     @wraps(fun)
     def of_x(x: Any) -> Any:
         return fun(x, *args)
@@ -78,6 +81,9 @@ def _bound(fun: Callable[..., Any], args: Sequence[Any]) -> Callable[..., Any]:
 
 
 def _with_vector(hessp: Callable[..., Any], args: Sequence[Any]) -> Callable[..., Any]:
+    if not args:
+        return hessp
+
     @wraps(hessp)
     def of_x(x: Any, p: Any) -> Any:
         return hessp(x, p, *args)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from einsumad.testing.comparison import KINK_POLICIES, KinkPolicy
-from einsumad.testing.manifolds import Manifold
+from einsumad.testing.manifolds import Which, manifold
 from einsumad.testing.oracles.along import ORACLES
 
 TAYLOR = "taylor"
@@ -29,7 +29,8 @@ class Settings:
       "autograd"), or a function that gives the right derivative
     - `kink`: at kinks "skip" entries, or ask for a value between the "one-sided" derivatives, or for that of the
       "convention" (this library's: see docs/conventions.md)
-    - `manifold`: the set the arguments belong to, such as "symmetric"; derivatives are compared along its tangents only
+    - `manifold`: the set the arguments belong to, such as "symmetric", or a tuple with a set or None for each array of
+      the differentiated arguments; derivatives are compared along tangents only
     - `entries`: up to so many entries of the point each is compared; of a larger one a sample, and `directions` random
       directions through all entries
     - `seed`: of everything random
@@ -40,7 +41,7 @@ class Settings:
 
     against: str | Callable[..., Any] = "auto"
     kink: KinkPolicy = "skip"
-    manifold: str | Manifold | None = None
+    manifold: Which = None
     entries: int = 64
     directions: int = 4
     seed: int = 0
@@ -52,6 +53,9 @@ class Settings:
         if not callable(self.against):
             _one_of("against", self.against, AGAINST)
         _one_of("kink", self.kink, KINK_POLICIES)
+        for each in self.manifold if isinstance(self.manifold, tuple) else (self.manifold,):
+            if each is not None:
+                manifold(each)
         for name, least in (("entries", 0), ("directions", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:

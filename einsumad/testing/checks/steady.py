@@ -14,13 +14,27 @@ from einsumad.frontend.trees import flatten
 from einsumad.testing.checks.call import Call
 from einsumad.testing.report import Finding
 
+CALLED = {
+    "pushforward": "as jvp(primals, tangents), with the tuple of all arguments and that of the tangents",
+    "pullback": "as vjp(primals, cotangent), with the tuple of all arguments",
+    "product": "as hvp(*args, v)",
+}
+"""How claims are called that take more than the arguments of the function."""
+
 
 def unsteady_findings(call: Call, claim: Callable[[Sequence[Any]], Any], what: str, order: int) -> list[Finding]:
-    """The refusal of a claim that gives two answers or writes to its arguments; `claim` takes all of them at once."""
+    """The refusal of a claim that gives two answers or writes to its arguments; `claim` takes all of them at once.
+
+    An exception of the claim comes through, with a note on how it was called.
+    """
     vector = call.point.vector
     first_args, second_args, untouched = (call.arguments_at(vector) for _ in range(3))
-    with np.errstate(all="ignore"):
-        first, second = claim(first_args), claim(second_args)
+    try:
+        with np.errstate(all="ignore"):
+            first, second = claim(first_args), claim(second_args)
+    except Exception as error:
+        error.add_note(f"raised by the {what}, called {CALLED.get(what, 'with the arguments of the function')}")
+        raise
     if not _same(first_args, untouched):
         return [_refused(what, order, "mutation", "writes to its arguments: let it work on copies")]
     if not _same(first, second):

@@ -82,7 +82,8 @@ def _single(c: Comparison) -> Cause:
     return Cause(
         "single precision",
         f"the entries are off by up to {_largest(c):.1g} of their size: likely something is computed or stored in "
-        "float32, or a constant has too few digits, or a difference quotient stands for a derivative",
+        "float32, or a constant has too few digits, or a difference quotient or an iteration that stops early stands "
+        "for the exact value (relative= forgives what is meant to be)",
     )
 
 

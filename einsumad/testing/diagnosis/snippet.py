@@ -37,12 +37,15 @@ def as_code(
     claim_name: str,
     check: str,
     options: Mapping[str, Any] | None = None,
+    modules: Mapping[str, str] | None = None,
 ) -> str:
-    """A program that repeats a check on these arguments, but for the functions, which are the reader's own.
+    """A program that repeats a check on these arguments.
 
     `name` is the title, `check` the name of a function of ``einsumad.testing``; `options` are further keyword arguments
-    for it. With an empty `claim_name` the check gets the function alone. Arrays of more than 64 entries are described
-    and not written out; names that Python does not allow, such as ``<lambda>``, are replaced.
+    for it. With an empty `claim_name` the check gets the function alone, with "True" it is no name but that value.
+    Functions are imported from the module that `modules` has for their name; the others are listed for the reader to
+    define. Arrays of more than 64 entries are described and not written out; names that Python does not allow, such as
+    ``<lambda>``, are replaced.
 
     Raises :class:`ShapeError` if there is not one name for each argument.
 
@@ -53,6 +56,7 @@ def as_code(
     import numpy as np
     from einsumad.testing import check_user_gradient
     <BLANKLINE>
+    # to be defined: loss, gradient
     x = np.array([1.0, 0.5])
     check_user_gradient(loss, gradient, x).raise_if_wrong()
     """
@@ -61,16 +65,25 @@ def as_code(
     arrays = [np.asarray(argument) for argument in arguments]
     used = {"np", check}
     function = _valid_dotted(function_name, "f", used)
-    claim = _valid_dotted(claim_name, "g", used) if claim_name else ""
+    claim = claim_name if claim_name in ("", "True") else _valid_dotted(claim_name, "g", used)
     names = [_valid(own, f"x{k}", used) for k, own in enumerate(argument_names)]
     pairs = ((function, function_name), (claim, claim_name), *zip(names, argument_names, strict=True))
     passed = [function, *([claim] if claim else []), *names]
     passed += [f"{key}={value!r}" for key, value in (options or {}).items()]
-    lines = [f"# {_one_line(name)}", "import numpy as np", f"from einsumad.testing import {check}", ""]
+    lines = [f"# {_one_line(name)}", "import numpy as np", f"from einsumad.testing import {check}"]
+    lines += _provided((function, claim), modules or {})
     lines += [_one_line(f"# {shown}: {original}") for shown, original in pairs if shown != original]
     lines += [assignment(own, array) for own, array in zip(names, arrays, strict=True)]
     lines.append(f"{check}({', '.join(passed)}).raise_if_wrong()")
     return "\n".join(lines)
+
+
+def _provided(functions: Sequence[str], modules: Mapping[str, str]) -> list[str]:
+    """The lines that import functions, and a comment on those that the reader has to define."""
+    known = {own: module for own, module in modules.items() if own in functions}
+    missing = [each for each in functions if each not in ("", "True", *known) and "." not in each]
+    imports = sorted([f"from {module} import {own}" for own, module in known.items()])
+    return [*imports, "", *([f"# to be defined: {', '.join(missing)}"] if missing else [])]
 
 
 def _one_line(text: str) -> str:

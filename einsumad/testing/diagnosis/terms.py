@@ -261,7 +261,8 @@ def along_the_point(c: Comparison) -> Cause | None:
                 f"along the argument itself the claimed derivative is {text} of what it should be: likely an argument "
                 "that appears several times was not differentiated in all places",
             )
-    if np.all(np.abs(found - expected) <= margin):
+    moved = np.sum(np.abs(np.where(c.wrong, (c.found - c.expected) * c.x, 0)), axes)
+    if np.all(np.abs(found - expected) <= margin) and np.any(moved > _CLEAR * margin):
         return Cause(
             "transposed operand",
             "along the argument itself the claimed derivative is right, though its entries are not: likely a matrix "

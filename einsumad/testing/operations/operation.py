@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.testing.checks.call import Argnums
 from einsumad.testing.comparison import KinkPolicy
-from einsumad.testing.manifolds import Manifold
+from einsumad.testing.manifolds import Which
 from einsumad.testing.operations.validation import BY_HAND, validate, validate_skips
 from einsumad.testing.properties import PROPERTIES
 from einsumad.testing.properties.registry import ANY_FUNCTION, BATCHED, SCALAR
@@ -82,7 +82,7 @@ class Operation:
     order: int = field(default=2, kw_only=True)
     argnums: Argnums | None = field(default=None, kw_only=True)
     domain: tuple[Interval | None, ...] | None = field(default=None, kw_only=True)
-    manifold: str | Manifold | None = field(default=None, kw_only=True)
+    manifold: Which = field(default=None, kw_only=True)
     kink: KinkPolicy = field(default="skip", kw_only=True)
     dtypes: tuple[str, ...] = field(default=("float64", "float32"), kw_only=True)
     batched: bool = field(default=False, kw_only=True)

@@ -1,6 +1,6 @@
 """What may stand in the fields of an operation.
 
-Owns these rules and the texts of their errors. Imports settings and manifolds. Invariant: every error names the
+Owns these rules and the texts of their errors. Imports settings. Invariant: every error names the
 operation, the field, what was found and what to give instead.
 """
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from einsumad.testing.checks.settings import Settings
 from einsumad.testing.comparison import KINK_POLICIES
-from einsumad.testing.manifolds import manifold
 
 BY_HAND = ("gradient", "jacobian", "hessian", "hvp", "jvp", "vjp")
 """The derivatives that may be written by hand."""
@@ -38,13 +37,12 @@ def validate(operation: Any) -> None:
             f"gives a tuple of arguments, got {type(operation.sample).__name__}"
         )
     _validate_numbers(operation)
-    if operation.manifold is not None:
-        manifold(operation.manifold)
     for name in operation.options:
         if name in _OWN:
             raise TypeError(f"{_named(operation)}: {name!r} is no option, but a field of the operation or set by it")
         _known(operation, "option", name, _OPTIONS)
-    Settings(**{name: value for name, value in operation.options.items() if name != "modes"})
+    checked = {name: value for name, value in operation.options.items() if name != "modes"}
+    Settings(manifold=operation.manifold, **checked)
 
 
 def _validate_numbers(operation: Any) -> None:

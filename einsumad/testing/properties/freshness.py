@@ -1,7 +1,7 @@
 """Freshness: what a system keeps between calls must not outlive what it was made for.
 
 Owns this law. Imports agreement and the transforms. Invariant: the expected side is computed by a function object that
-the system has never seen, on arrays that it has never seen; for values, by no system at all.
+the system has never seen (where it takes any), on arrays that it has never seen; for values, by no system at all.
 
 Kept are traces, plans, compiled code and values, found again by function, shape or identity: each of these is made
 stale.
@@ -74,7 +74,8 @@ def _overwritten(probe: Probe, number: int, *, without_system: bool) -> Equation
         if without_system:
             value = plain_value(probe, replace(place, arrays=_moved(place)))
             return flat(() if value is None else (value,))
-        return _ask(place, _transform(probe, place, _renewed(place.original), number), _moved(place))
+        function = _renewed(place.original) if probe.case.system.any_function else place.original
+        return _ask(place, _transform(probe, place, function, number), _moved(place))
 
     return Equation(again, new, composed=without_system, noise=_noise(probe) if without_system else None)
 

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from einsumad.errors import EinsumadError
 from einsumad.testing.properties import (
     adjoint,
     batching,
@@ -33,6 +34,8 @@ from einsumad.testing.properties.case import Case
 from einsumad.testing.properties.probe import Probe, probe_of
 from einsumad.testing.report import Finding
 from einsumad.testing.systems.noisy import TooLargeError
+
+_RAISES = "raises: the system computes the value, and raises an error in this transform of it"
 
 ANY_FUNCTION, SCALAR, BATCHED = "any function", "scalar", "batched"
 
@@ -85,7 +88,6 @@ PROPERTIES: tuple[Property, ...] = (
 )
 """All properties in the order in which they are checked."""
 
-
 QUICK: tuple[str, ...] = tuple(
     [
         each.name
@@ -102,9 +104,10 @@ They are enough where every new function costs much, as in a library that compil
 def run_properties(case: Case, names: Sequence[str] | None = None) -> tuple[Finding, ...]:
     """Check all properties of a case that it meets the needs of, or those named.
 
-    An exception of the value itself comes through. One in a derivative makes the property undecided, with its text; a
-    ``NotImplementedError`` means that the system has no such transform, and the property is left out. Functions of
-    complex arrays, or with complex values, have other laws: for them nothing is checked.
+    An exception of the value itself comes through. One in a derivative is a failure, with its text, but for refusals: a
+    ``NotImplementedError`` means that the system has no such transform, and the property is left out; an error of this
+    library makes it undecided. Functions of complex arrays, or with complex values, have other laws: for them nothing
+    is checked.
 
     Raises ``ValueError`` with near names for a name that is not in :data:`PROPERTIES`.
 
@@ -143,8 +146,8 @@ def _checked(each: Property, probe: Probe) -> Iterator[Finding]:
         yield from each.check(probe)
     except NotImplementedError:
         return
-    except TooLargeError as error:
+    except (TooLargeError, EinsumadError) as error:
         yield Finding(each.name, each.order, probe.case.system.name, "itself", "undecided", detail=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a system or a function raises, it is to be told
-        detail = f"{type(error).__name__}: {error}"
-        yield Finding(each.name, each.order, probe.case.system.name, "itself", "undecided", detail=detail)
+        detail = f"raised {type(error).__name__}: {error}"
+        yield Finding(each.name, each.order, probe.case.system.name, "itself", "wrong", detail=detail, cause=_RAISES)

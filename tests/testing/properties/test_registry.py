@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from einsumad.errors import TracingError
+from einsumad.errors import MemoryLimitError, TracingError
 from einsumad.testing.properties import PROPERTIES, QUICK, Case, run_properties
 from einsumad.testing.systems import EINSUMAD
 
@@ -119,12 +119,20 @@ def test_a_system_made_for_one_function():
     assert "wrong" not in {finding.verdict for finding in found}
 
 
+def refused(*_):
+    raise MemoryLimitError("too large for today")
+
+
 def test_exceptions():
     with pytest.raises(RuntimeError, match="out of luck"):
         run_properties(Case(EINSUMAD, failing, (X,)))
     found = run_properties(Case(replace(EINSUMAD, derivative=failing), loss, (X,)), ["mode agreement", "vjp is u J"])
-    assert [finding.verdict for finding in found] == ["undecided", "undecided"]
-    assert found[0].detail == "RuntimeError: out of luck"
+    assert [finding.verdict for finding in found] == ["wrong", "wrong"]
+    assert found[0].detail == "raised RuntimeError: out of luck"
+    found = run_properties(Case(replace(EINSUMAD, vjp=refused), loss, (X,)), ["mode agreement", "vjp is u J"])
+    assert "wrong" not in {finding.verdict for finding in found}
+    assert found[-1].verdict == "undecided"
+    assert found[-1].detail == "too large for today"
     with pytest.raises(TracingError):
         run_properties(Case(EINSUMAD, np.linalg.cholesky, (np.eye(2),)))
 
