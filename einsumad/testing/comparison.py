@@ -23,11 +23,12 @@ KINK_POLICIES = ("skip", "one-sided", "convention")
 _ESTIMATE = 10.0
 _SPREAD = 32.0
 _ROUNDING = 512.0
-_HIDDEN = 4e-9
+_DOUBLE = float(np.finfo(float).eps)
+_HIDDEN = float(np.sqrt(_DOUBLE))
 _UNDERFLOW = 16 * float(np.finfo(float).tiny)
 _CANCELLATION = 64.0
 _SMALL = 0.05
-_FRACTION = 256.0
+_FRACTION = 16384.0
 _GRAINS = 16.0
 _KNOWN = 1e-6
 _NEARLY = 0.999
@@ -83,11 +84,30 @@ def stacked(columns: list[Comparison]) -> Comparison:
     return Comparison(*[np.stack([getattr(c, f.name) for c in columns], axis=-1) for f in fields(Comparison)])
 
 
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """What an error of each entry is measured by.
+
+    `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit; what is
+    known to be less than the part `zero` of these, or than their rounding, is zero. `noise` is that of the function, in
+    double precision: what it is the small difference of, the claim may be the small difference of too.
+    """
+
+    typical: Array
+    magnitude: Array
+    zero: float = 0.0
+    noise: Array | float = 0.0
+
+    @property
+    def largest(self) -> Array:
+        """The larger of the two sizes."""
+        return np.maximum(self.typical, self.magnitude)
+
+
 def compare(
     claimed: Claimed,
     estimate: Estimate,
-    typical: Array,
-    magnitude: Array,
+    scales: Scales,
     *,
     kink: KinkPolicy = "skip",
     convention: Array | None = None,
@@ -96,31 +116,23 @@ def compare(
 ) -> Comparison:
     """The verdicts on the entries of one direction.
 
-    `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit. Along a
-    single entry of the point, `length` is that of the direction: claims were multiplied by it.
-
-    Entries at kinks are skipped, or have to lie between the one-sided derivatives, or have to be those of a convention.
+    Along a single entry of the point, `length` is that of the direction: claims were multiplied by it. Entries at kinks
+    are skipped, or have to lie between the one-sided derivatives, or have to be those of a convention.
     """
-    found, expected, error = claimed.value, estimate.value, estimate.error
+    found, expected = claimed.value, estimate.value
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(expected), np.where(np.isfinite(found), np.abs(found), 0.0))
-        rounding = (
-            max(_ROUNDING * claimed.unit, _HIDDEN) + relative
-        ) * size + _CANCELLATION * claimed.unit * np.maximum(typical, magnitude)
-        tolerance = _ESTIMATE * error + rounding
-        if np.any(~(np.abs(found - expected) <= tolerance) & np.isfinite(tolerance)):
+        rounding = (max(_ROUNDING * claimed.unit, _HIDDEN) + relative) * size
+        rounding += _CANCELLATION * claimed.unit * (scales.largest + scales.noise / (2 * _DOUBLE))
+        tolerance = _ESTIMATE * estimate.error + rounding
+        gap = np.abs(found - expected)
+        if np.any(~(gap <= tolerance) & np.isfinite(tolerance)):
             tolerance = tolerance + _SPREAD * claimed.spread
-        forgiven = relative * size
-        grain = claimed.unit * np.maximum(typical, magnitude)
-        vanishes = np.abs(expected) <= _ESTIMATE * error + _CANCELLATION * grain
-        vanishes &= ~(np.abs(found) > _GRAINS * grain) | ~np.isfinite(found)
-        telling = (tolerance - forgiven <= _SMALL * size) | (tolerance <= _UNDERFLOW)
-        telling |= vanishes & (tolerance - forgiven <= _FRACTION * grain)
-        telling |= ~np.isfinite(found) & (tolerance - forgiven <= _KNOWN * np.maximum(typical, magnitude))
-        inside = np.abs(found - expected) <= np.maximum(tolerance, _UNDERFLOW)
+        telling = _telling(claimed, estimate, scales, tolerance - relative * size, size)
+        inside = gap <= np.maximum(tolerance, _UNDERFLOW)
         inside |= _overflows(found, expected, length, claimed.unit) & (tolerance <= _SMALL * size)
-        wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling)
-        undecided = ~wrong & ~telling
+        wrong = ~inside & np.isfinite(tolerance) & (np.isfinite(found) | telling) & estimate.excludes(found)
+        undecided = ~wrong & (~telling | ~inside | ((gap > tolerance) & (gap <= _UNDERFLOW)))
     if estimate.kink.any():
         at_kink = _at_kinks(claimed, estimate, rounding, kink, convention)
         wrong, undecided, expected, tolerance = (
@@ -128,7 +140,19 @@ def compare(
             for special, usual in zip(at_kink, (wrong, undecided, expected, tolerance), strict=True)
         )
     names = np.array([*estimate.oracles])[estimate.which]
-    return Comparison(found, expected, error, tolerance, wrong, undecided, estimate.kink, names)
+    return Comparison(found, expected, estimate.error, tolerance, wrong, undecided, estimate.kink, names)
+
+
+def _telling(claimed: Claimed, estimate: Estimate, scales: Scales, tolerance: Array, size: Array) -> Array:
+    """Where the tolerance is small enough for a verdict: against the derivative, or against the scales of a zero."""
+    found, expected = claimed.value, estimate.value
+    grain = claimed.unit * scales.largest
+    vanishes = np.abs(expected) <= _ESTIMATE * estimate.error + _CANCELLATION * grain
+    vanishes &= ~(np.abs(found) > _GRAINS * grain) | ~np.isfinite(found)
+    telling = (tolerance <= _SMALL * size) | ((found == expected) & (tolerance <= _UNDERFLOW))
+    telling |= vanishes & (tolerance <= max(_FRACTION * claimed.unit, scales.zero) * scales.largest)
+    known: Array = telling | (~np.isfinite(found) & (tolerance <= _KNOWN * scales.largest))
+    return known
 
 
 def _overflows(found: Array, expected: Array, length: float, unit: float) -> Array:

@@ -134,9 +134,10 @@ def point_of(arguments: Sequence[Any], names: Sequence[str]) -> Point:
     for leaf, label in zip(leaves, labels, strict=True):
         array = np.asarray(leaf)
         if array.dtype.kind not in "fc":
+            remedy = "leave it out of argnums" if label in names else "take it out of its container"
             raise DifferentiationError(
                 f"argument {label!r} has dtype {array.dtype}, which has no derivative: "
-                "pass floating-point values, e.g. np.asarray(x, float), or leave it out of argnums"
+                f"pass floating-point values, e.g. np.asarray(x, float), or {remedy}"
             )
         arrays.append(array.copy())
     return Point(tuple(arrays), tuple(labels), tree, tuple([not isinstance(leaf, np.ndarray) for leaf in leaves]))
@@ -144,7 +145,7 @@ def point_of(arguments: Sequence[Any], names: Sequence[str]) -> Point:
 
 def _as_array_if_numbers(argument: Any) -> Any:
     """Lists of numbers are arrays, as NumPy's functions see them; other containers stay what they are."""
-    if isinstance(argument, (list, tuple)) and argument:
+    if type(argument) in (list, tuple) and argument:
         leaves, _ = flatten(argument)
         if all(isinstance(leaf, (int, float, complex, np.number)) for leaf in leaves):
             return np.asarray(argument)

@@ -1,8 +1,8 @@
 """What a check found: findings, each about one property, and the report that holds them.
 
-Owns the records and their text. Imports the errors. Invariant: a report is wrong if one finding is, right if some are
-right and none is wrong, and undecided otherwise; its text names what was compared with what, how much of it, and how
-well.
+Owns the records and their text. Imports the errors. Invariant: a report is wrong if one finding is, right if something
+was found right of every derivative that was compared, and undecided otherwise; its text names what was compared with
+what, how much of it, and how well.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from einsumad.errors import WrongDerivativeError
 Verdict = Literal["right", "wrong", "undecided", "refused"]
 
 _WIDTH = 100
+
+COMPARED = ("gradient", "jacobian", "hessian", "hvp", "jvp", "vjp", "derivative")
+"""Derivatives that oracles are asked about; symmetry, dtypes and identities are told besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,11 @@ class Finding:
     cause: str = ""
     detail: str = ""
     identity: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The derivative that it is about, whatever the mode and the part of it."""
+        return self.claim.split(",")[0].split(" along ")[0], self.order
 
     def __str__(self) -> str:
         """Return the finding as one or a few sentences."""
@@ -96,8 +104,14 @@ class Report:
     def verdict(self) -> Verdict:
         """Whether the derivative is "right", "wrong", "undecided", or "refused": not a function to be checked."""
         verdicts = {finding.verdict for finding in self.findings}
-        ranked: tuple[Verdict, ...] = ("refused", "wrong", "right")
-        return next((verdict for verdict in ranked if verdict in verdicts), "undecided")
+        for verdict in ("refused", "wrong"):
+            if verdict in verdicts:
+                return verdict
+        claims: dict[tuple[str, int], bool] = {}
+        for finding in self.findings:
+            if finding.key[0] in COMPARED:
+                claims[finding.key] = claims.get(finding.key, False) or finding.verdict == "right"
+        return "right" if "right" in verdicts and all(claims.values()) else "undecided"
 
     @property
     def wrong(self) -> tuple[Finding, ...]:

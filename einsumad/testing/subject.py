@@ -17,9 +17,6 @@ import numpy as np
 from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.testing.point import Array, Point, point_of, real_vector
 
-OUTSIDE = (ArithmeticError, ValueError, np.linalg.LinAlgError)
-"""What functions raise where they are not defined; away from the point itself this counts as not a number."""
-
 
 @dataclass(frozen=True)
 class Subject:
@@ -36,8 +33,19 @@ class Subject:
 
     @cached_property
     def wide_output(self) -> Array:
-        """The value at the point, computed from arguments in double precision."""
-        return self._call(self.point.arguments(self.point.vector))
+        """The value at the point, computed from arguments in double precision where the function takes them."""
+        return self._call(self.point.arguments(self.point.vector, wide=self._takes_wide))
+
+    @cached_property
+    def _takes_wide(self) -> bool:
+        """Whether the function takes arguments in double precision; one that holds float32 arrays may refuse them."""
+        if all(array.dtype in (np.float64, np.complex128) for array in self.point.arrays):
+            return True
+        try:
+            self._call(self.point.arguments(self.point.vector))
+        except Exception:  # noqa: BLE001 - the value itself was computed, so it is a refusal
+            return False
+        return True
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -55,10 +63,13 @@ class Subject:
         return self._call(self.point.arguments(vector, wide=False))
 
     def flat(self, vector: Array) -> Array:
-        """The value at a vector in double precision, as a real vector; not a number where the function is undefined."""
+        """The value at a vector in double precision, as a real vector; not a number where the function raises.
+
+        At the point itself exceptions come through, and they do so in :attr:`output`.
+        """
         try:
-            value = self._call(self.point.arguments(vector))
-        except OUTSIDE:
+            value = self._call(self.point.arguments(vector, wide=self._takes_wide))
+        except Exception:  # noqa: BLE001 - whatever a function raises where it is not defined
             return np.full(self.flat_size, np.nan)
         flat = real_vector(value, self._complex)
         if flat.size != self.flat_size:

@@ -45,7 +45,10 @@ def _single(answer: Any, what: str) -> Array:
         array = np.asarray(answer)
     except ValueError:
         array = np.asarray(None)
-    if array.dtype.kind not in "fciub":
+    if array.dtype.kind not in "fciub" or (isinstance(answer, (tuple, list)) and array.dtype == object):
+        if isinstance(answer, (tuple, list)):
+            told = f"the {what} returned {len(answer)} parts for one array: name all arguments in argnums=(0, 1, ...)"
+            raise MisfitError(told)
         raise MisfitError(f"the {what} returned {type(answer).__name__}, which is no array of numbers")
     return array
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from einsumad.testing.checks.settings import Settings
-from einsumad.testing.comparison import Claimed, Comparison, compare
+from einsumad.testing.comparison import Claimed, Comparison, Scales, compare
 from einsumad.testing.manifolds import manifolds_of
 from einsumad.testing.oracles.along import DIFFERENCES, ORACLES, Surroundings
 from einsumad.testing.oracles.estimate import Estimate, single
@@ -42,16 +42,14 @@ class Direction:
 class Expectation:
     """Estimates along directions.
 
-    For each entry of the value, `typical` is the usual size of the derivative along them, and `magnitude` that of the
-    terms whose rounding it inherits.
+    `scales` has one for each entry of the value.
     """
 
     surroundings: Surroundings
     settings: Settings
     directions: tuple[Direction, ...]
     estimates: tuple[Estimate, ...]
-    typical: Array
-    magnitude: Array
+    scales: Scales
 
     @property
     def point(self) -> Point:
@@ -90,9 +88,18 @@ def _each(point: Point, maps: Sequence[Callable[[Array, Array], Array]], at: Arr
     return point.join([act(np.asarray(x), np.asarray(v)) for act, x, v in triples])
 
 
+def tangent(base: Surroundings, settings: Settings, vector: Array) -> Array:
+    """The tangent of the manifold next to a direction."""
+    if settings.manifold is None:
+        return vector
+    point = base.subject.point
+    kinds = manifolds_of(settings.manifold, len(point.arrays))
+    return _each(point, [kind.project for kind in kinds], base.at, vector)
+
+
 def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ...]:
     """The directions to compare along."""
-    point, size = base.subject.point, base.at.size
+    size = base.at.size
     rng = np.random.default_rng([settings.seed, 1])
     chosen = (
         np.arange(size) if size <= settings.entries else np.sort(rng.choice(size, min(size, _SAMPLE), replace=False))
@@ -102,8 +109,7 @@ def directions_of(base: Surroundings, settings: Settings) -> tuple[Direction, ..
         found += [Direction(random_vector(base, rng), None, "a random direction") for _ in range(settings.directions)]
     if settings.manifold is None:
         return tuple(found)
-    projections = [kind.project for kind in manifolds_of(settings.manifold, len(point.arrays))]
-    tangents = [_projected(d, _each(point, projections, base.at, d.vector)) for d in found]
+    tangents = [_projected(d, tangent(base, settings, d.vector)) for d in found]
     return tuple([t for t, d in zip(tangents, found, strict=True) if _long(t.vector, d.vector)])
 
 
@@ -165,7 +171,8 @@ def _gathered(
             typical = np.maximum(typical, _secant(base, direction.vector))
             vague_still = vague & (estimate.error > 1e-8 * typical) | (typical == 0)
             typical = np.maximum(typical, _secant(base, base.everywhere)) if vague_still.any() else typical
-    return Expectation(base, settings, directions, tuple(estimates), typical, base.magnitude)
+    scales = Scales(typical, base.magnitude, noise=base.noise)
+    return Expectation(base, settings, directions, tuple(estimates), scales)
 
 
 def _secant(base: Surroundings, direction: Array) -> Array:
@@ -198,8 +205,7 @@ def judge(expectation: Expectation, index: int, claimed: Claimed, convention: Cl
     return compare(
         claimed,
         estimate,
-        expectation.typical,
-        expectation.magnitude,
+        expectation.scales,
         kink=settings.kink,
         convention=usual,
         relative=settings.relative,

@@ -5,6 +5,7 @@ Owns :func:`check_user_gradient` and :func:`check_jacobian`. Imports calls, clai
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -129,7 +130,7 @@ def first_findings(call: Call, claim: Callable[..., Any], what: str) -> list[Fin
         return [misfit_finding(call, misfit, label)]
     precision = [np.finfo(p.dtype).eps for p in (*parts, *call.point.arrays) if p.dtype.kind in "fc"]
     claimed = replace(claimed, unit=float(max([*precision, np.finfo(float).eps])))
-    contract = dtype_finding(call, parts, label)
+    contract = [] if computes_narrower(call) else dtype_finding(call, parts, label)
     if call.settings.against == TAYLOR:
         return [check_rate(call, subject, claimed, label), *contract]
     if subject.single and not call.settings.single and call.settings.against in ("auto", "differences"):
@@ -144,11 +145,18 @@ def _bound(claim: Callable[..., Any], kwargs: Mapping[str, Any]) -> Callable[...
     return (lambda *args: claim(*args, **kwargs)) if kwargs else claim
 
 
+def computes_narrower(call: Call) -> bool:
+    """Whether the function itself answers in less precision than its arguments have, as JAX does by default."""
+    value = call.subject.output.dtype
+    return any(np.finfo(value).bits < np.finfo(own.dtype).bits for own in call.point.arrays)
+
+
 def too_coarse(call: Call, label: Label) -> Finding:
     """The finding about a function whose differences are too coarse to be compared with unasked."""
+    hint = "set jax_enable_x64 for JAX to compute in double precision, " if "jax" in sys.modules else ""
     detail = (
         f"{call.name} computes in {call.subject.wide_output.dtype} whatever it is given, and differences of it are "
-        "coarse: pass single=True to compare with them anyway, or against= a derivative in double precision"
+        f"coarse: {hint}pass single=True to compare with them anyway, or against= a derivative in double precision"
     )
     return Finding(label.claim, label.order, label.mode, "differences", "undecided", detail=detail)
 

@@ -17,13 +17,13 @@ from einsumad.frontend.trees import flatten
 from einsumad.testing.checks.call import Argnums, Call, call_of, copied
 from einsumad.testing.checks.claims import MisfitError, parts_of
 from einsumad.testing.checks.diagnose import explain, misfit_finding
-from einsumad.testing.checks.expectation import Direction, claimed_along, judge
+from einsumad.testing.checks.expectation import Direction, claimed_along, judge, surroundings_of
 from einsumad.testing.checks.first import first_findings
 from einsumad.testing.checks.matrix import Label, claimed_matrix, compare_matrix, finding_of
-from einsumad.testing.checks.second import Second, second_of, stretch
+from einsumad.testing.checks.second import ZERO, Second, second_of, stretch
 from einsumad.testing.checks.shrink import with_small_case
 from einsumad.testing.checks.steady import unsteady_findings
-from einsumad.testing.comparison import Claimed, Comparison, compare, stacked
+from einsumad.testing.comparison import Claimed, Comparison, Scales, compare, stacked
 from einsumad.testing.point import Array, Point
 from einsumad.testing.report import Finding, Report
 
@@ -54,7 +54,7 @@ def check_hessian(
     if not callable(hessian):
         raise TypeError(f"the Hessian has to be a function, got {type(hessian).__name__}")
     call = call_of(f, args, kwargs, argnums, options)
-    return _check(call, lambda smaller: _hessian_findings(smaller, hessian, gradient), "hessian", hessian)
+    return _check(call, lambda smaller: _hessian_findings(smaller, hessian, gradient), "hessian", (hessian, gradient))
 
 
 def check_hvp(
@@ -78,10 +78,13 @@ def check_hvp(
     if not callable(hvp):
         raise TypeError(f"the product has to be a function, got {type(hvp).__name__}")
     call = call_of(f, args, kwargs, argnums, options)
-    return _check(call, lambda smaller: _hvp_findings(smaller, hvp, gradient), "hvp", hvp)
+    return _check(call, lambda smaller: _hvp_findings(smaller, hvp, gradient), "hvp", (hvp, gradient))
 
 
-def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str, claim: object) -> Report:
+def _check(
+    call: Call, findings: Callable[[Call], list[Finding]], what: str, given: tuple[Callable[..., Any], object]
+) -> Report:
+    """Check what was given: the derivative, and the gradient below it."""
     refused = call.refusal()
     if refused is not None:
         return refused
@@ -90,7 +93,10 @@ def _check(call: Call, findings: Callable[[Call], list[Finding]], what: str, cla
     if call.point.is_complex:
         raise TypeError("the check of a Hessian needs real arguments: split complex ones into two real arrays")
     report = call.report(findings(call))
-    return with_small_case(call, report, lambda smaller: _check(smaller, findings, what, claim), what, claim=claim)
+    claim, gradient = given
+    return with_small_case(
+        call, report, lambda smaller: _check(smaller, findings, what, given), what, claim=claim, gradient=gradient
+    )
 
 
 def _hessian_findings(call: Call, hessian: Callable[..., Any], gradient: Callable[..., Any] | None) -> list[Finding]:
@@ -109,15 +115,25 @@ def _hessian_findings(call: Call, hessian: Callable[..., Any], gradient: Callabl
         claimed = _with_unit(claimed_matrix(point, read, np.dtype(float), call.settings.seed), point)
     except MisfitError as misfit:
         return [*before, misfit_finding(call, misfit, label)]
-    second = second_of(call, _trusted(gradient, before))
-    found = _second_finding(call, second, claimed, label)
+    trusted = _trusted(gradient, before)
+    if trusted is None and not surroundings_of(call.subject, call.settings).flat:
+        return [*before, curved(call, label), symmetry_finding(claimed, label, point)]
+    second = second_of(call, trusted)
+    found = [_second_finding(call, second, claimed, label)] if second.expectation.directions or not second.forms else []
     along = [claimed_along(claimed, form.right) for form in second.forms]
-    return [*before, found, *form_findings(second, along, label), symmetry_finding(claimed, label, point)]
+    return [*before, *found, *form_findings(second, along, label), symmetry_finding(claimed, label, point)]
+
+
+def curved(call: Call, label: Label) -> Finding:
+    """The finding about second derivatives along curved lines, on which the first takes part in second differences."""
+    detail = f"on the curved manifold {call.settings.manifold!r} second differences do not tell: pass gradient="
+    return Finding(label.claim, label.order, label.mode, "differences", "undecided", detail=detail)
 
 
 def _trusted(gradient: Callable[..., Any] | None, before: list[Finding]) -> Callable[..., Any] | None:
-    """The gradient, if it is not wrong: a Hessian is not to blame for it."""
-    return None if any(finding.verdict == "wrong" for finding in before) else gradient
+    """The gradient, if it was found right: a Hessian is not compared with what may be wrong."""
+    right = [finding.verdict == "right" for finding in before if finding.claim == "gradient"]
+    return gradient if right and all(right) else None
 
 
 def form_findings(second: Second, along: list[Claimed], label: Label) -> list[Finding]:
@@ -130,7 +146,8 @@ def form_findings(second: Second, along: list[Claimed], label: Label) -> list[Fi
             value = np.array([form.left @ product.value])
         spread = partial(_paired_spread, form.left, product)
         claimed = Claimed(value, spread, product.unit)
-        comparisons.append(compare(claimed, form.estimate, size, size, relative=second.expectation.settings.relative))
+        relative = second.expectation.settings.relative
+        comparisons.append(compare(claimed, form.estimate, Scales(size, size, ZERO), relative=relative))
     if not comparisons:
         return []
     paired = replace(label, claim=f"{label.claim}, all entries", output_shape=(), rows=None)
@@ -222,7 +239,10 @@ def _hvp_findings(call: Call, hvp: Callable[..., Any], gradient: Callable[..., A
     if refused:
         return refused
     before = first_findings(call, gradient, "gradient") if gradient is not None else []
-    second = second_of(call, _trusted(gradient, before))
+    trusted = _trusted(gradient, before)
+    if trusted is None and not surroundings_of(call.subject, call.settings).flat:
+        return [*before, curved(call, label)]
+    second = second_of(call, trusted)
     comparisons: list[Comparison] = []
     for index, direction in enumerate(second.expectation.directions):
         try:
@@ -230,11 +250,14 @@ def _hvp_findings(call: Call, hvp: Callable[..., Any], gradient: Callable[..., A
         except MisfitError as misfit:
             return [*before, misfit_finding(call, misfit, label)]
         comparisons.append(judge(second.expectation, index, claimed))
-    if not comparisons:
+    if not comparisons and not second.forms:
         return [*before, Finding("hvp", 2, "as given", "the shape", "right")]
-    finding = finding_of(stacked(comparisons), list(second.expectation.directions), label, second.rows)
     along = [_product(call, hvp, form.right) for form in second.forms]
-    return [*before, _with_product_cause(call, finding, second, comparisons), *form_findings(second, along, label)]
+    forms = form_findings(second, along, label)
+    if not comparisons:
+        return [*before, *forms]
+    finding = finding_of(stacked(comparisons), list(second.expectation.directions), label, second.rows)
+    return [*before, _with_product_cause(call, finding, second, comparisons), *forms]
 
 
 def _tangent(call: Call, vector: Array) -> Any:

@@ -163,7 +163,8 @@ def _localised(
 
 def _fails(expectation: Expectation, claimed: Claimed, direction: Direction) -> tuple[Estimate, Comparison]:
     one = expect(expectation.surroundings, expectation.settings, (direction,))
-    one = replace(one, typical=np.maximum(one.typical, expectation.typical))
+    typical = np.maximum(one.scales.typical, expectation.scales.typical)
+    one = replace(one, scales=replace(one.scales, typical=typical))
     return one.estimates[0], judge(one, 0, claimed_along(claimed, direction))
 
 
@@ -175,8 +176,8 @@ def finding_of(comparison: Comparison, directions: list[Direction], label: Label
         else np.broadcast_to(rows[:, None], comparison.wrong.shape)
     )
     entries, open_entries = int(seen.sum()), int((comparison.undecided & seen).sum())
-    names = sorted(set(comparison.oracle[~comparison.undecided & ~comparison.kink & seen].tolist()))
-    against = " and ".join(names) or "differences"
+    asked = set(comparison.oracle[~comparison.undecided & ~comparison.kink & seen].tolist())
+    against = " and ".join(sorted({name for several in asked for name in several.split(" and ")})) or "differences"
     head = (label.claim, label.order, label.mode)
     if not comparison.wrong.any():
         verdict: Verdict = "right" if open_entries < entries or not entries else "undecided"

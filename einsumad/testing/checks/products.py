@@ -28,7 +28,7 @@ from einsumad.testing.checks.reference import expectation_of
 from einsumad.testing.checks.second import stretch
 from einsumad.testing.checks.shrink import with_small_case
 from einsumad.testing.checks.steady import unsteady_findings
-from einsumad.testing.comparison import Claimed, stacked
+from einsumad.testing.comparison import Claimed, Scales, stacked
 from einsumad.testing.oracles.along import ORACLES
 from einsumad.testing.oracles.estimate import single
 from einsumad.testing.point import Array, Point, real_vector
@@ -262,8 +262,10 @@ def _paired(expectation: Expectation, weights: Array) -> Expectation:
         kink = np.array([bool(np.any(each.kink & (weights != 0)))])
         left, right, side_error = _times(1.0, low), _times(1.0, high), _times(size, each.side_error)
         estimates.append(replace(whole, kink=kink, left=left, right=right, side_error=side_error))
-    usual, magnitude = _times(size, expectation.typical), _times(size, expectation.magnitude)
-    return replace(expectation, estimates=tuple(estimates), typical=usual, magnitude=magnitude)
+    own = expectation.scales
+    noise = _times(size, np.broadcast_to(own.noise, weights.shape))
+    scales = Scales(_times(size, own.typical), _times(size, own.magnitude), own.zero, noise)
+    return replace(expectation, estimates=tuple(estimates), scales=scales)
 
 
 def _times(weights: Array | float, values: Array) -> Array:

@@ -16,6 +16,8 @@ from einsumad.testing.checks.first import check_jacobian, check_user_gradient
 from einsumad.testing.checks.hessian import check_hessian, check_hvp
 from einsumad.testing.report import Report
 
+_PAIR = 2
+
 
 def check_scipy(
     fun: Callable[..., Any],
@@ -64,7 +66,10 @@ def check_scipy(
 def _part(fun: Callable[..., Any], which: int) -> Callable[..., Any]:
     @wraps(fun)
     def part(*args: Any) -> Any:
-        return fun(*args)[which]
+        answer = fun(*args)
+        if not isinstance(answer, (tuple, list)) or len(answer) != _PAIR:
+            raise TypeError(f"with jac=True fun has to return value and gradient, got {type(answer).__name__}")
+        return answer[which]
 
     return part
 

@@ -7,8 +7,9 @@ differences.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from einsumad.testing.checks.expectation import (
     natural_derivative,
     random_vector,
     surroundings_of,
+    tangent,
 )
+from einsumad.testing.comparison import Scales
 from einsumad.testing.oracles.along import Surroundings
 from einsumad.testing.oracles.estimate import Estimate
 from einsumad.testing.point import Array
@@ -31,6 +34,9 @@ from einsumad.testing.subject import Subject
 
 _ROWS = 8
 _COLUMNS = 4
+_TANGENTS = 6
+ZERO = 1e-6
+"""Of its natural size a second derivative is zero if it is less, as far as differences of the function tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +76,34 @@ def second_of(call: Call, gradient: Callable[..., Any] | None) -> Second:
         directions = directions_of(base, call.settings)
         return Second(expect(base, call.settings, directions), np.ones(subject.flat_size, bool))
     base = surroundings_of(call.subject, call.settings)
+    rng = np.random.default_rng([call.settings.seed, 4])
+    if call.settings.manifold is not None:
+        nothing = Expectation(base, call.settings, (), (), Scales(np.zeros(base.at.size), base.size / base.scales))
+        return Second(nothing, np.ones(base.at.size, bool), _forms(base, _tangent_pairs(base, call, rng)))
     size = base.at.size
     few = replace(call.settings, entries=int(np.sqrt(call.settings.entries)))
     directions = directions_of(base, few)
     if size > few.entries:
         directions = directions[:_COLUMNS] + directions[-call.settings.directions :]
-    rng = np.random.default_rng([call.settings.seed, 4])
     rows = np.arange(size) if size <= few.entries else np.sort(rng.choice(size, min(size, _ROWS), replace=False))
     second = _by_polarisation(base, call, directions, rows)
-    partly = size > few.entries and call.settings.manifold is None
-    return replace(second, forms=_forms(base, call, rng)) if partly else second
+    if size <= few.entries:
+        return second
+    halves = [random_vector(base, rng) / 2 for _ in range(2 * call.settings.directions)]
+    return replace(second, forms=_forms(base, list(zip(halves[::2], halves[1::2], strict=True))))
 
 
-def _forms(base: Surroundings, call: Call, rng: np.random.Generator) -> tuple[Form, ...]:
-    """Estimates that every entry of a large Hessian takes part in."""
-    count = call.settings.directions
-    pairs = [(random_vector(base, rng) / 2, random_vector(base, rng) / 2) for _ in range(count)]
+def _tangent_pairs(base: Surroundings, call: Call, rng: np.random.Generator) -> list[tuple[Array, Array]]:
+    """Pairs of tangents: those next to some entries, and random ones that all entries take part in."""
+    chosen = rng.choice(base.at.size, min(base.at.size, _TANGENTS), replace=False)
+    vectors = [_unit(base, int(entry)) for entry in np.sort(chosen)]
+    vectors += [random_vector(base, rng) / 2 for _ in range(call.settings.directions)]
+    tangents = [tangent(base, call.settings, vector) for vector in vectors]
+    return list(combinations_with_replacement([t for t in tangents if np.any(t)], 2))
+
+
+def _forms(base: Surroundings, pairs: Sequence[tuple[Array, Array]]) -> tuple[Form, ...]:
+    """Estimates of ``u' H v`` for pairs of directions."""
     found = base.along([u + sign * v for u, v in pairs for sign in (1, -1)], order=2)
     return tuple(
         [
@@ -111,9 +129,9 @@ def _by_polarisation(base: Surroundings, call: Call, directions: tuple[Direction
         np.where(np.isfinite(e.error) & (e.error <= 0.1 * np.abs(e.value)), np.abs(e.value), 0.0) for e in estimates
     ]
     typical = np.max([np.zeros(size), *sizes], axis=0)
-    natural = base.size / base.scales
+    natural = float(np.max(base.magnitude)) / base.scales
     usual = np.maximum(typical, 1e-3 * natural)
-    return Second(Expectation(base, call.settings, directions, tuple(estimates), usual, natural), seen)
+    return Second(Expectation(base, call.settings, directions, tuple(estimates), Scales(usual, natural, ZERO)), seen)
 
 
 def _unit(base: Surroundings, row: int) -> Array:
@@ -133,22 +151,34 @@ def _polar(plus: Estimate, minus: Estimate) -> Estimate:
         plus.kink | minus.kink,
         plus.oracles,
         plus.which,
+        None if plus.short is None or minus.short is None else (plus.short - minus.short) / 4,
+        None if plus.doubt is None or minus.doubt is None else (plus.doubt + minus.doubt) / 4,
     )
 
 
 def _vector(entries: list[Estimate], rows: Array, size: int, scales: Array) -> Estimate:
     """The estimates of some rows as one of the whole vector; nothing is known of the others."""
     oracles = max([entry.oracles for entry in entries], key=len, default=("differences",))
-    values = {name: np.full(size, np.nan) for name in ("value", "left", "right")}
-    errors = {name: np.full(size, np.inf) for name in ("error", "side_error")}
+    values = {name: np.full(size, np.nan) for name in ("value", "left", "right", "short")}
+    errors = {name: np.full(size, np.inf) for name in ("error", "side_error", "doubt")}
     kink, which = np.zeros(size, bool), np.zeros(size, int)
     for row, entry in zip(rows, entries, strict=True):
         for name, array in (*values.items(), *errors.items()):
-            array[row] = getattr(entry, name)[0] / scales[row]
+            known = getattr(entry, name)
+            array[row] = np.nan if known is None else known[0] / scales[row]
         kink[row] = entry.kink[0]
         which[row] = oracles.index(entry.name(0)) if entry.name(0) in oracles else 0
     return Estimate(
-        values["value"], errors["error"], values["left"], values["right"], errors["side_error"], kink, oracles, which
+        values["value"],
+        errors["error"],
+        values["left"],
+        values["right"],
+        errors["side_error"],
+        kink,
+        oracles,
+        which,
+        values["short"],
+        errors["doubt"],
     )
 
 

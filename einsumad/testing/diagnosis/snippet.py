@@ -28,6 +28,12 @@ _ROW: dict[str, Any] = {
 }
 
 
+class Code(str):
+    """The value of an option that stands in the text as it is: an expression, or the name of a function."""
+
+    __slots__ = ()
+
+
 def as_code(
     name: str,
     arguments: Sequence[Array],
@@ -42,10 +48,10 @@ def as_code(
     """A program that repeats a check on these arguments.
 
     `name` is the title, `check` the name of a function of ``einsumad.testing``; `options` are further keyword arguments
-    for it. With an empty `claim_name` the check gets the function alone, with "True" it is no name but that value.
-    Functions are imported from the module that `modules` has for their name; the others are listed for the reader to
-    define. Arrays of more than 64 entries are described and not written out; names that Python does not allow, such as
-    ``<lambda>``, are replaced.
+    for it, written as they are where they are :class:`Code`. With an empty `claim_name` the check gets the function
+    alone, with "True" it is no name but that value. Functions are imported from the module that `modules` has for their
+    name; the others are listed for the reader to define. Arrays of more than 64 entries are described and not written
+    out; names that Python does not allow, such as ``<lambda>``, are replaced.
 
     Raises :class:`ShapeError` if there is not one name for each argument.
 
@@ -69,9 +75,10 @@ def as_code(
     names = [_valid(own, f"x{k}", used) for k, own in enumerate(argument_names)]
     pairs = ((function, function_name), (claim, claim_name), *zip(names, argument_names, strict=True))
     passed = [function, *([claim] if claim else []), *names]
-    passed += [f"{key}={value!r}" for key, value in (options or {}).items()]
+    passed += [f"{key}={value if isinstance(value, Code) else repr(value)}" for key, value in (options or {}).items()]
+    further = [value for value in (options or {}).values() if isinstance(value, Code) and value.isidentifier()]
     lines = [f"# {_one_line(name)}", "import numpy as np", f"from einsumad.testing import {check}"]
-    lines += _provided((function, claim), modules or {})
+    lines += _provided((function, claim, *further), modules or {})
     lines += [_one_line(f"# {shown}: {original}") for shown, original in pairs if shown != original]
     lines += [assignment(own, array) for own, array in zip(names, arrays, strict=True)]
     lines.append(f"{check}({', '.join(passed)}).raise_if_wrong()")
@@ -81,7 +88,7 @@ def as_code(
 def _provided(functions: Sequence[str], modules: Mapping[str, str]) -> list[str]:
     """The lines that import functions, and a comment on those that the reader has to define."""
     known = {own: module for own, module in modules.items() if own in functions}
-    missing = [each for each in functions if each not in ("", "True", *known) and "." not in each]
+    missing = dict.fromkeys([each for each in functions if each not in ("", "True", *known) and "." not in each])
     imports = sorted([f"from {module} import {own}" for own, module in known.items()])
     return [*imports, "", *([f"# to be defined: {', '.join(missing)}"] if missing else [])]
 

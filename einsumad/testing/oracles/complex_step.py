@@ -17,12 +17,11 @@ import numpy as np
 
 from einsumad.testing.oracles.estimate import Estimate, single
 from einsumad.testing.point import Array
-from einsumad.testing.subject import OUTSIDE, Subject
+from einsumad.testing.subject import Subject
 
 _STEP = 2.0**-80
 _UNIT = float(np.finfo(float).eps)
 _SAFETY = 8.0
-_REFUSALS = (TypeError, *OUTSIDE)
 
 
 def complex_step(
@@ -52,9 +51,7 @@ def _imaginary(subject: Subject, at: Array, direction: Array) -> Array | None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", np.exceptions.ComplexWarning)
             value: Any = subject.analytic(at + 1j * _STEP * direction)
-    except _REFUSALS:
-        return None
-    except np.exceptions.ComplexWarning:
+    except Exception:  # noqa: BLE001 - a function of real numbers may do as it likes with complex ones
         return None
     if value.dtype.kind != "c" or value.size != subject.flat_size:
         return None

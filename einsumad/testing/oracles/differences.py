@@ -12,7 +12,7 @@ steps against noise: J. J. Moré, S. M. Wild, *Estimating derivatives of noisy s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ Line = Callable[[float], Array]
 
 _LEVELS = 6
 _FIRST = {1: -6, 2: -4, 3: -2}
-_NEXT = {1: (-2, -12, -18, -24, -30, 6), 2: (-10, -16, -22, 2), 3: (-8, -14, 4)}
+_NEXT = {1: (-2, 6, -12, -18, -24, -30, -9, -15, -21), 2: (-10, 2, -16, -22, -7, -13), 3: (-8, 4, -14, -5)}
 _TARGET = {1: 1e-9, 2: 1e-7, 3: 1e-4}
 _TWO_SIDED = (-8, -4, -2, -1, 0, 1, 2, 4, 8)
 _SHORTER = (-4, -2, -1, 0, 1, 2, 4)
@@ -35,10 +35,19 @@ _KINK = 1e-5
 _KINK_DOUBT = 1e-3
 _MARGIN = 5.0
 _AMPLITUDE = 1e-3
-_SHORT = 2.0**-22
+_SHORT = {1: (2.0**-22, 2.0**-31), 2: (2.0**-10, 2.0**-15), 3: (2.0**-7,)}
+_SHORT_NODES = {1: (-1, 1), 2: (-1, 1), 3: (-2, -1, 1, 2)}
+_ROUNDINGS = {1: 4.0, 2: 8.0, 3: 8.0}
+_VAGUE = 1e-4
+_HARDLY = 1e-10
 _GOLDEN = 0.6180339887498949
 _ROUNDED = 1e-12
 _JUMPS = 0.01
+_NOISY = 0.01
+_STILL = 32.0
+_FAR = (-8.0, -1.0, 1.0, 8.0)
+_STAIR = 1e-6
+_WHOLE = 1e-3
 _SLOW = 3.0
 _SLOPE = 0.1
 _GOOD = 1e-4
@@ -58,6 +67,7 @@ class _Block:
     still: Array
     bordered: Array
     quantum: Array
+    change: Array
     size: Array
     step: Array
 
@@ -84,16 +94,22 @@ def differentiate(
     open_lines = list(range(len(lines)))
     blocks: list[_Block] = []
     target = _TARGET[order]
-    short = _short_steps(lines, at_zero, noise, jitter) if order == 1 else None
+    short = _short_steps(lines, at_zero, noise, order, jitter)
+    awake = np.zeros((len(lines), at_zero.size), bool)
     for turn, exponent in enumerate((_FIRST[order], *_NEXT[order])):
         longest = (1 + (jitter + turn * _GOLDEN) % 1) * 2.0**exponent
         blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, longest))
+        slope, doubt = (part[open_lines].reshape(-1) for part in short)
         best = _best(blocks, np.tile(noise, len(open_lines)))
+        if order > 1:
+            best = replace(best, short=slope, doubt=doubt)
         precise = best.error <= target * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
-        if short is not None:
-            slope, doubt = (part[open_lines].reshape(-1) for part in short)
-            with np.errstate(all="ignore"):
-                precise &= ~(np.abs(best.value - slope) > _MARGIN * best.error + doubt)
+        still: Array = np.all(np.concatenate([block.still for block in blocks]), axis=0)
+        if turn == 0 and still.any():
+            awake = _awake(lines, at_zero, jitter)
+        precise &= ~(still & awake[open_lines].reshape(-1))
+        with np.errstate(all="ignore"):
+            precise &= ~(np.abs(best.value - slope) > _MARGIN * best.error + doubt)
         done: Array = np.all(precise.reshape(len(open_lines), at_zero.size), axis=1)
         found.update(zip(open_lines, best.divided(len(open_lines)), strict=True))
         kept = np.repeat(~done, at_zero.size)
@@ -105,18 +121,42 @@ def differentiate(
     return [found[k] for k in range(len(lines))]
 
 
-def _short_steps(lines: Sequence[Line], at_zero: Array, noise: Array, jitter: float) -> tuple[Array, Array]:
-    """Slopes over one short step of each line, and the doubt about them: no long step that they contradict is the last.
+def _awake(lines: Sequence[Line], at_zero: Array, jitter: float) -> Array:
+    """Which entries change far away: if they do not nearby, they may be rounded, or constant nearby only."""
+    far = [np.stack([line(t * jitter) for line in lines]) for t in _FAR]
+    changed: Array = np.any(np.stack(far) != at_zero, axis=0)
+    return changed
 
-    Long steps can all meet a periodic function near the same phase, and agree with each other on a slope that is not
-    there.
+
+def _short_steps(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, jitter: float) -> tuple[Array, Array]:
+    """Derivatives from short steps of each line, and the doubt about them: the best of a few steps.
+
+    Long steps can all meet a periodic function near the same phase, and agree with each other on a derivative that is
+    not there: none that short steps contradict is the last.
     """
-    step = _SHORT * (1 + (jitter * _GOLDEN) % 1)
-    right, left = (np.stack([line(sign * step) for line in lines]) for sign in (1, -1))
-    with np.errstate(all="ignore"):
-        slope = (right - left) / (2 * step)
-        bend = np.abs(right - 2 * at_zero + left) / step
-    return slope, bend + 4 * (noise + _UNIT * np.abs(at_zero)) / step + 1e-3 * np.abs(slope)
+    shape = (len(lines), at_zero.size)
+    best, doubt = np.zeros(shape), np.full(shape, np.inf)
+    for step in _SHORT[order]:
+        vague = [int(k) for k in np.flatnonzero(np.any(doubt > _VAGUE * np.abs(best) + noise, axis=1))]
+        if not vague:
+            break
+        with np.errstate(all="ignore"):
+            found, error = _short_step([lines[k] for k in vague], at_zero, order, step * (1 + (jitter * _GOLDEN) % 1))
+            error += _ROUNDINGS[order] * (noise + _UNIT * np.abs(at_zero)) / step**order + _HARDLY * np.abs(found)
+        better = ~(error >= doubt[vague])
+        best[vague] = np.where(better, found, best[vague])
+        doubt[vague] = np.where(better, error, doubt[vague])
+    return best, doubt
+
+
+def _short_step(lines: Sequence[Line], at_zero: Array, order: int, step: float) -> tuple[Array, Array]:
+    """The derivative over a short step, and twice its change to the double step: how far it may be from the limit."""
+    nodes = _SHORT_NODES[order]
+    found = []
+    for h in (step, 2 * step):
+        changes = np.stack([np.stack([line(k * h) for line in lines]) - at_zero for k in nodes])
+        found.append(np.tensordot(weights((*nodes, 0), order)[:-1], changes, axes=1) / h**order)
+    return found[0], 2 * np.abs(found[0] - found[1])
 
 
 def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, longest: float) -> _Block:
@@ -133,9 +173,11 @@ def _block(lines: Sequence[Line], at_zero: Array, noise: Array, order: int, long
             quantum = np.fmin.reduce(np.where(changes > 0, changes, np.inf), axis=0)
             uncertain = noise + _UNIT * size + np.where(_rounds(changes[:4]) | _rounds(changes[4:]), quantum, 0.0)
             still = np.all(values == at_zero, axis=0)
-            estimates = _formulas(values - at_zero, np.where(still, 0.0, uncertain), order, steps[k + 3])
+            uncertain = np.where(still, uncertain / _STILL, uncertain)
+            estimates = _formulas(values - at_zero, uncertain, order, steps[k + 3])
             bordered = ~np.all(np.isfinite(values), axis=0)
-            rows.append((*estimates, still, bordered, quantum, size))
+            change = np.fmax(np.abs(values[0] - at_zero), np.abs(values[-1] - at_zero))
+            rows.append((*estimates, still, bordered, quantum, change, size))
     parts = [np.stack(part) for part in zip(*rows, strict=True)]
     names = [field.name for field in fields(_Block)]
     return _Block(**dict(zip(names, [*parts, np.array(steps[3:])], strict=True)))
@@ -190,7 +232,9 @@ def _best(blocks: list[_Block], noise: Array) -> Estimate:
     ascending = np.argsort(every.step)
     every = every.mapped(lambda part: part[ascending])
     trusted = _trusted(every, noise)
-    error = np.where(trusted, every.error + _drift(every.value), np.inf)
+    size = np.fmax.reduce(every.size, axis=0)
+    noisy = (noise > _NOISY * size) & (size > 0)
+    error = np.where(trusted & ~noisy, every.error + _drift(every.value), np.inf)
     side_error = np.where(trusted, every.side_error + np.maximum(_drift(every.left), _drift(every.right)), np.inf)
     columns = np.arange(every.value.shape[1])
     at = np.argmin(_uncontradicted(every.value, error), axis=0)
@@ -231,13 +275,24 @@ def _trusted(every: _Block, noise: Array) -> Array:
     some = still.any(axis=0) & ~still.all(axis=0)
     if not some.any():
         return within
-    quantum, size = np.fmin.reduce(every.quantum, axis=0), np.fmax.reduce(every.size, axis=0)
-    rounded = quantum <= np.maximum(_ROUNDED * np.maximum(size, 1.0), 8 * noise)
+    quantum = np.fmin.reduce(every.quantum, axis=0)
+    size = np.max(every.size, axis=0, initial=0.0, where=np.isfinite(every.size))
+    stairs = _are_stairs(every, quantum) & (quantum <= _STAIR * np.maximum(size, 1.0))
+    rounded = stairs | (quantum <= np.maximum(_ROUNDED * np.maximum(size, 1.0), 8 * noise))
     with np.errstate(all="ignore"):
         slopes = np.any(~still & (every.error <= _SLOPE * np.abs(every.value)), axis=0)
     constant = (quantum >= _JUMPS * size) | ~slopes
     trusted: Array = within & (~some | np.where(rounded, ~still, np.where(constant, still, False)))
     return trusted
+
+
+def _are_stairs(every: _Block, quantum: Array) -> Array:
+    """Whether all values differ by multiples of the least change: they are rounded, or steps of a staircase."""
+    with np.errstate(all="ignore"):
+        ratio = every.change / quantum
+        whole = np.abs(ratio - np.round(ratio)) <= _WHOLE
+    stairs: Array = np.all(whole | ~np.isfinite(ratio), axis=0)
+    return stairs
 
 
 def _conflict(every: _Block, error: Array, best: Array, best_error: Array) -> Array:

@@ -16,7 +16,11 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Estimate:
-    """The k-th derivative of a line ``t -> f(x + t v)`` at 0, one entry for each entry of the value."""
+    """The k-th derivative of a line ``t -> f(x + t v)`` at 0, one entry for each entry of the value.
+
+    Where it was taken over long steps, a claim that is nearer than `doubt` to `short`, the derivative over short steps,
+    cannot be excluded: the function may vary in between.
+    """
 
     value: Array
     error: Array
@@ -26,6 +30,8 @@ class Estimate:
     kink: Array
     oracles: tuple[str, ...]
     which: Array
+    short: Array | None = None
+    doubt: Array | None = None
 
     def scaled(self, factor: float) -> Estimate:
         """The estimate times a positive number."""
@@ -38,11 +44,21 @@ class Estimate:
             self.kink,
             self.oracles,
             self.which,
+            None if self.short is None else self.short * factor,
+            None if self.doubt is None else self.doubt * abs(factor),
         )
+
+    def excludes(self, found: Array) -> Array:
+        """Whether short steps exclude a value too."""
+        if self.short is None or self.doubt is None:
+            return np.ones(found.shape, bool)
+        far: Array = ~(np.abs(found - self.short) <= self.doubt)
+        return far
 
     def divided(self, count: int) -> list[Estimate]:
         """The estimates of lines that were put side by side."""
-        parts: dict[str, Any] = {name: np.split(getattr(self, name), count) for name in _ARRAYS}
+        names = [name for name in _ARRAYS if getattr(self, name) is not None]
+        parts: dict[str, Any] = {name: np.split(getattr(self, name), count) for name in names}
         return [replace(self, **{name: part[k] for name, part in parts.items()}) for k in range(count)]
 
     def name(self, entry: int) -> str:
@@ -50,7 +66,7 @@ class Estimate:
         return self.oracles[int(self.which[entry])]
 
 
-_ARRAYS = ("value", "error", "left", "right", "side_error", "kink", "which")
+_ARRAYS = ("value", "error", "left", "right", "side_error", "kink", "which", "short", "doubt")
 
 
 def single(value: Array, error: Array, name: str) -> Estimate:

@@ -22,7 +22,8 @@ Array = np.ndarray[Any, Any]
 _STEP = 16
 _LONGER = 2**12
 _SCALES = 3
-_LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37)
+_LADDER = (2, 2**7, 2**13, 2**19, 2**25, 2**31, 2**37, 2**45, 2**48, 2**51)
+_ROUNDED = 1e-12
 _WEIGHTS = np.array([1.0, -4.0, 6.0, -4.0, 1.0])
 _SPREAD = sqrt(70.0)
 _SAFETY = 4.0
@@ -53,29 +54,42 @@ def noise_of(
 
 
 def _differences(function: Callable[[Array], Array], at: Array, middle: Array, step: Array, *, smooth: bool) -> Array:
-    """The noise that fourth differences show; left out if asked where much longer steps show more: that is no noise."""
-    near = _fourth([middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)])
+    """The noise that fourth differences show; if asked, what much shorter steps do not show only if it is noise.
+
+    Rounding does not grow with the step; an oscillation grows from shorter steps to these, a kink from these to longer
+    ones. Shorter steps that show nothing at all are within one rounding.
+    """
+    near = _fourth(function, at, middle, step)
     if not smooth:
         return near
-    far = _fourth([middle if k == 0 else function(at + k * _FAR * step) for k in (-2, -1, 0, 1, 2)])
+    nearer, far = (_fourth(function, at, middle, factor * step) for factor in (1 / _FAR, _FAR))
     with np.errstate(all="ignore"):
-        return np.where(far < _GROWTH * near, np.fmax(near, far), 0.0)
+        level = far < _GROWTH * near
+        level &= (near <= _GROWTH * nearer) | (nearer == 0)
+        return np.where(level, np.fmax(near, far), nearer)
 
 
-def _fourth(samples: Sequence[Array]) -> Array:
+def _fourth(function: Callable[[Array], Array], at: Array, middle: Array, step: Array) -> Array:
+    samples = [middle if k == 0 else function(at + k * step) for k in (-2, -1, 0, 1, 2)]
     with np.errstate(all="ignore"):
         return np.abs(np.tensordot(_WEIGHTS, np.stack(samples), axes=1)) * (_SAFETY / _SPREAD)
 
 
 def _quantum(function: Callable[[Array], Array], at: Array, middle: Array, direction: Array, unit: float) -> Array:
-    """The least change of each entry over the shortest step that changes it; zero for entries that no step changes."""
+    """The least change of each entry over the shortest step that changes it; zero for entries that no step changes.
+
+    Over long steps a change counts only if it is of the size of a rounding: what is constant nearby may well jump.
+    """
     least = np.where(middle == 0, 0.0, np.inf)
     for factor in _LADDER:
         open_entries = np.isinf(least)
-        if factor * unit > _FARTHEST or not open_entries.any():
+        if not open_entries.any():
             break
         for side in (-1, 1):
             with np.errstate(all="ignore"):
                 change = np.abs(function(at + side * factor * unit * direction) - middle)
-            least = np.where(open_entries & (change > 0), np.fmin(least, change), least)
+                counts = change > 0
+                if factor * unit > _FARTHEST:
+                    counts &= change <= _ROUNDED * np.maximum(np.abs(middle), 1.0)
+            least = np.where(open_entries & counts, np.fmin(least, change), least)
     return np.where(np.isfinite(least), least, 0.0)

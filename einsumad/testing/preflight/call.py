@@ -85,7 +85,7 @@ class Call:
 
 def _labelled(arg: Any, name: str) -> list[tuple[str, Any]]:
     leaves, _ = flatten(arg)
-    if isinstance(arg, (list, tuple)) and leaves and all(isinstance(leaf, _NUMBERS) for leaf in leaves):
+    if type(arg) in (list, tuple) and leaves and all(isinstance(leaf, _NUMBERS) for leaf in leaves):
         with suppress(ValueError):
             return [(name, np.asarray(arg))]
     return [*zip(leaf_names(arg, name), leaves, strict=True)]

@@ -35,7 +35,7 @@ from einsumad.testing.properties.probe import Probe, probe_of
 from einsumad.testing.report import Finding
 from einsumad.testing.systems.noisy import TooLargeError
 
-_RAISES = "raises: the system computes the value, and raises an error in this transform of it"
+RAISES = "raises: the system computes the value, and raises an error in this transform of it"
 
 ANY_FUNCTION, SCALAR, BATCHED = "any function", "scalar", "batched"
 
@@ -150,4 +150,4 @@ def _checked(each: Property, probe: Probe) -> Iterator[Finding]:
         yield Finding(each.name, each.order, probe.case.system.name, "itself", "undecided", detail=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a system or a function raises, it is to be told
         detail = f"raised {type(error).__name__}: {error}"
-        yield Finding(each.name, each.order, probe.case.system.name, "itself", "wrong", detail=detail, cause=_RAISES)
+        yield Finding(each.name, each.order, probe.case.system.name, "itself", "wrong", detail=detail, cause=RAISES)

@@ -23,6 +23,14 @@ from einsumad.testing.point import Array
 MODES = ("auto", "forward", "reverse")
 
 _WIDEST = {"f": 8, "c": 16}
+_LACKING = (
+    "forward-mode autodiff (jvp) to a custom_vjp",
+    "Reverse-mode differentiation does not work for",
+    "callbacks do not support",
+    "must override the setup_context",
+    "implement the jvp function",
+)
+"""What JAX and PyTorch say of functions that they cannot transform in some mode."""
 
 
 def is_installed(package: str) -> bool:
@@ -50,6 +58,7 @@ def load(module: str) -> ModuleType:
 def calling(library: str, namespace: str, ignored: str = "") -> Iterator[None]:
     """Add a note to the errors of a library or a function: which library, and how functions are written for it.
 
+    What says that the library has no such transform of the function becomes ``NotImplementedError``.
     Warnings that begin with `ignored` are not shown: those that a library gives for what is not the caller's doing.
     """
     try:
@@ -60,6 +69,8 @@ def calling(library: str, namespace: str, ignored: str = "") -> Iterator[None]:
     except EinsumadError:
         raise
     except Exception as error:
+        if any(phrase in str(error) for phrase in _LACKING):
+            raise NotImplementedError(str(error).splitlines()[0]) from error
         error.add_note(f"raised while {library} worked on the function, which has to be written with {namespace}")
         raise
 
