@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from einsumad.errors import ShapeError
 from einsumad.frontend.trees import flatten
 from einsumad.testing.checks.call import Call
 from einsumad.testing.checks.claims import parts_of
@@ -55,8 +56,12 @@ class _ByHand:
         if operation.jacobian is not None:
             return tuple(parts_of(operation.jacobian(*self.args(arrays)), self.call.point, "jacobian"))
         if operation.gradient is not None:
-            parts = parts_of(operation.gradient(*self.args(arrays)), self.call.point, "gradient")
             shape = self.call.subject.shape
+            if self.call.subject.output.size != 1:
+                raise ShapeError(
+                    f"{operation.name} has the shape {shape}, and a gradient needs one number: use jacobian="
+                )
+            parts = parts_of(operation.gradient(*self.args(arrays)), self.call.point, "gradient")
             return tuple([part.reshape(shape + part.shape) if shape else part for part in parts])
         if operation.jvp is not None:
             columns = [self.jvp(f, arrays, unit)[1] for unit in _units(arrays)]
