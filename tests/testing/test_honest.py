@@ -118,6 +118,18 @@ def test_no_false_alarm_in_single_precision() -> None:
     assert check_user_gradient(cross_entropy, cross_entropy_gradient, z, minimal=False).verdict != "wrong"
 
 
+def test_no_false_alarm_where_long_steps_do_not_resolve_what_is_computed_coarsely() -> None:
+    x = np.array([-0.56282334, 0.58883494, 0.0421181, -1.57090052, 1.00165475])
+
+    def waves(x: Any) -> Any:
+        return np.sum(np.sin(x.astype(np.float32)))
+
+    for seed in range(40):
+        report = check_user_gradient(waves, np.cos, x, single=True, seed=seed, minimal=False)
+        assert report.verdict != "wrong"
+        assert check_user_gradient(waves, np.sin, x, single=True, seed=seed, minimal=False).verdict == "wrong"
+
+
 def test_no_false_alarm_of_the_library() -> None:
     assert check_derivatives(lambda x: np.sum(np.sqrt(1 + x**2) - 1), np.array([1e-9, 1e-4]), order=1)
 

@@ -26,6 +26,8 @@ ORACLES = (COMPLEX_STEP, EXACT, DIFFERENCES)
 _SHARE = 0.1
 _SURE = 1e-6
 _TELLING = 0.1
+_COARSE = 3.0
+"""Rounding to single precision is a staircase that steps can meet at one phase: worse than noise of its size."""
 _DIRECTIONS = 2
 _WOBBLES = 2
 _WOBBLE = 2.0**-44
@@ -107,7 +109,17 @@ class Surroundings:
         found: list[Estimate] = []
         for k in range(0, len(lines), together):
             some = lines[k : k + together]
-            found += differentiate(some, self.value, self.noise, order, jitter=self._random[1], typical=self.size)
+            found += differentiate(
+                some,
+                self.value,
+                self.noise,
+                order,
+                jitter=self._random[1],
+                typical=self.size,
+                coarse=self.subject.single,
+            )
+        if self.subject.single:
+            found = [replace(e, error=_COARSE * e.error, side_error=_COARSE * e.side_error) for e in found]
         return [self._refined(*each, order) for each in zip(found, directions, lines, strict=True)]
 
     def _refined(self, found: Estimate, direction: Array, line: Line, order: int) -> Estimate:

@@ -47,6 +47,8 @@ _NOISY = 0.01
 _STILL = 32.0
 _FAR = (-8.0, -1.0, 1.0, 8.0)
 _STAIR = 1e-6
+_LOST = 100.0
+_LONG = 1 / 16
 _WHOLE = 1e-3
 _SLOW = 3.0
 _SLOPE = 0.1
@@ -81,14 +83,22 @@ class _Block:
 
 
 def differentiate(
-    lines: Sequence[Line], at_zero: Array, noise: Array, order: int, *, jitter: float = 1.0, typical: float = 0.0
+    lines: Sequence[Line],
+    at_zero: Array,
+    noise: Array,
+    order: int,
+    *,
+    jitter: float = 1.0,
+    typical: float = 0.0,
+    coarse: bool = False,
 ) -> list[Estimate]:
     """The derivatives of that order, 1 to 3, of each ``t -> line(t)`` at 0, where they all have the same value.
 
     A line varies over t of the size of one. `noise` is the uncertainty of each entry of the values. `jitter`, from 1 to
     2, keeps the steps off the periods of periodic functions. `typical` is the size that entries of the derivative
-    usually have: those that are much smaller need not be known as well. Lines that are known well enough after some
-    steps are not evaluated at others.
+    usually have: those that are much smaller need not be known as well. Where values are `coarse` short steps tell
+    nothing, and long ones are believed only up to where they stop to resolve the function. Lines that are known well
+    enough after some steps are not evaluated at others.
     """
     found: dict[int, Estimate] = {}
     open_lines = list(range(len(lines)))
@@ -100,7 +110,7 @@ def differentiate(
         longest = (1 + (jitter + turn * _GOLDEN) % 1) * 2.0**exponent
         blocks.append(_block([lines[k] for k in open_lines], at_zero, noise, order, longest))
         slope, doubt = (part[open_lines].reshape(-1) for part in short)
-        best = _best(blocks, np.tile(noise, len(open_lines)))
+        best = _best(blocks, np.tile(noise, len(open_lines)), coarse=coarse)
         if order > 1:
             best = replace(best, short=slope, doubt=doubt)
         precise = best.error <= target * (np.abs(best.value) + 1e-3 * typical) + np.finfo(float).tiny
@@ -225,7 +235,7 @@ def _formulas(values: Array, noise: Array, order: int, h: float) -> tuple[Array,
     )
 
 
-def _best(blocks: list[_Block], noise: Array) -> Estimate:
+def _best(blocks: list[_Block], noise: Array, *, coarse: bool) -> Estimate:
     """For each entry the step with the least error among those that no shorter step contradicts."""
     names = [field.name for field in fields(_Block)]
     every = _Block(**{name: np.concatenate([getattr(block, name) for block in blocks]) for name in names})
@@ -235,6 +245,7 @@ def _best(blocks: list[_Block], noise: Array) -> Estimate:
     size = np.fmax.reduce(every.size, axis=0)
     noisy = (noise > _NOISY * size) & (size > 0)
     error = np.where(trusted & ~noisy, every.error + _drift(every.value), np.inf)
+    error = np.where(_unresolved(error, every.step), np.inf, error) if coarse else error
     side_error = np.where(trusted, every.side_error + np.maximum(_drift(every.left), _drift(every.right)), np.inf)
     columns = np.arange(every.value.shape[1])
     at = np.argmin(_uncontradicted(every.value, error), axis=0)
@@ -252,6 +263,15 @@ def _best(blocks: list[_Block], noise: Array) -> Estimate:
         )
     best_error = np.where(kink, np.maximum(best_error, gap), best_error)
     return Estimate(best, best_error, left, right, side_error, kink, ("differences",), np.zeros(best.shape, int))
+
+
+def _unresolved(error: Array, step: Array) -> Array:
+    """Where the function may be too fast: long steps, and those from the first one on that is far worse than others."""
+    with np.errstate(all="ignore"):
+        lost = np.isfinite(error) & (error > _LOST * np.minimum.accumulate(error, axis=0))
+        lost |= (step > _LONG)[:, None]
+    unresolved: Array = np.logical_or.accumulate(lost, axis=0)
+    return unresolved
 
 
 def _drift(value: Array) -> Array:
