@@ -86,9 +86,8 @@ def test_products_of_functions_that_torch_func_refuses() -> None:
 
 
 def test_forward_mode_needs_a_rule_of_its_own() -> None:
-    with pytest.raises(RuntimeError) as caught:
+    with pytest.raises(NotImplementedError, match="jvp"):
         TORCH.derivative(Cube.apply, [np.ones(2)], 1, "forward")
-    assert any("torch" in note for note in caught.value.__notes__)
 
 
 def test_forward_mode_without_a_rule_for_batches() -> None:
