@@ -29,6 +29,7 @@ _UNDERFLOW = 16 * float(np.finfo(float).tiny)
 _CANCELLATION = 64.0
 _SMALL = 0.05
 _FRACTION = 65536.0
+_ZERO = 256.0
 _GRAINS = 16.0
 _KNOWN = 1e-6
 _NEARLY = 0.999
@@ -150,7 +151,9 @@ def _telling(claimed: Claimed, estimate: Estimate, scales: Scales, tolerance: Ar
     vanishes = np.abs(expected) <= _ESTIMATE * estimate.error + _CANCELLATION * grain
     vanishes &= ~(np.abs(found) > _GRAINS * grain) | ~np.isfinite(found)
     telling = (tolerance <= _SMALL * size) | ((found == expected) & (tolerance <= _UNDERFLOW))
-    telling |= vanishes & (tolerance <= max(_FRACTION * claimed.unit, scales.zero) * scales.largest)
+    telling |= vanishes & (
+        tolerance <= max(_FRACTION * _DOUBLE, _ROUNDING * claimed.unit / 2, scales.zero) * scales.largest
+    )
     known: Array = telling | (~np.isfinite(found) & (tolerance <= _KNOWN * scales.largest))
     return known
 

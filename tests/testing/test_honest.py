@@ -16,6 +16,8 @@ from einsumad.testing import (
     check_scipy,
     check_user_gradient,
 )
+from einsumad.testing.comparison import Claimed, Scales, compare
+from einsumad.testing.oracles.estimate import single
 
 B = np.array([1.0, 0.0, 0.0])
 M = np.diag([1.0, 2.0, 3.0])
@@ -194,6 +196,14 @@ class TestRightNeedsADerivative:
         x = np.array([0.3, 1.0, -0.5])
         report = check_scipy(coarse, x, jac=lambda x: 17 * np.ones_like(x), hessp=lambda x, v: 0 * x * v)
         assert report.verdict == "undecided"
+
+    def test_a_zero_in_single_precision_that_is_known_to_a_thousandth(self) -> None:
+        one = np.ones(1)
+        claimed = Claimed(np.zeros(1), lambda: np.zeros(1), float(np.finfo(np.float32).eps))
+        for error, undecided in ((1e-4, True), (1e-7, False)):
+            found = compare(claimed, single(1e-7 * one, error * one, "differences"), Scales(one, one))
+            assert not found.wrong.any()
+            assert found.undecided.tolist() == [undecided]
 
     def test_underflow(self) -> None:
         report = check_user_gradient(lambda x: np.sum(x**2), lambda x: -7 * x, np.array([1e-160, 2e-160]))
