@@ -45,7 +45,7 @@ class _Task:
     """What is asked, whatever the arguments."""
 
     function: Callable[..., Any]
-    library: System
+    system: System
     modes: tuple[str, ...]
     order: int
     properties: Sequence[str] | None
@@ -56,7 +56,7 @@ class _Job:
     """A call, the system that differentiates it, and the modes it is asked for."""
 
     call: Call
-    library: System
+    system: System
     modes: tuple[str, ...]
     function: Callable[..., Any]
 
@@ -68,7 +68,7 @@ class _Job:
         """The derivative of that order at a vector: entries of the value, then of the point once for each order."""
         arrays = [np.asarray(part) for part in self.call.point.split(vector, wide=wide)]
         with np.errstate(all="ignore"):
-            nested = self.library.derivative(self.function, arrays, order, mode)
+            nested = self.system.derivative(self.function, arrays, order, mode)
         if order:
             _refuse_misfits(nested, self.call, order)
         return flat_tensor(nested, self.call.subject.shape, self.shapes, order)
@@ -108,13 +108,13 @@ def check_derivatives(
     True
     """
     _check_order(order)
-    library = system(using)
+    chosen_system = system(using)
     for mode in modes or ():
-        if mode not in library.modes:
-            raise ValueError(f"{library.name} has the modes {', '.join(library.modes)}, got {mode!r}")
+        if mode not in chosen_system.modes:
+            raise ValueError(f"{chosen_system.name} has the modes {', '.join(chosen_system.modes)}, got {mode!r}")
     chosen = _floating(args) if argnums is None else argnums
-    task = _Task(f, library, tuple(modes or library.modes), order, properties)
-    return _check(task, call_of(_plain(f, library), args, kwargs, chosen, options))
+    task = _Task(f, chosen_system, tuple(modes or chosen_system.modes), order, properties)
+    return _check(task, call_of(_plain(f, chosen_system), args, kwargs, chosen, options))
 
 
 def _check_order(order: Any) -> None:
@@ -140,9 +140,9 @@ def _is_floating(argument: Any) -> bool:
     return not isinstance(argument, str) and np.asarray(argument).dtype.kind in "fc"
 
 
-def _plain(f: Callable[..., Any], library: System) -> Callable[..., Any]:
+def _plain(f: Callable[..., Any], own: System) -> Callable[..., Any]:
     """The function on NumPy arrays: itself for this library, which works on NumPy code; else through the system."""
-    if library is EINSUMAD:
+    if own is EINSUMAD:
         return f
 
     @wraps(f)
@@ -158,10 +158,10 @@ def _plain(f: Callable[..., Any], library: System) -> Callable[..., Any]:
 
         arrays = [np.asarray(leaves[k]) for k in places]
         try:
-            return library.evaluate(of_arrays, arrays)
+            return own.evaluate(of_arrays, arrays)
         except Exception as error:
             if any(array.dtype.kind == "c" for array in arrays):
-                raise TypeError(f"{library.name} does not compute the function at complex numbers: {error}") from error
+                raise TypeError(f"{own.name} does not compute the function at complex numbers: {error}") from error
             raise
 
     return plain
@@ -172,20 +172,18 @@ def _check(task: _Task, call: Call) -> Report:
     if refused is not None:
         return refused
     function = on_leaves(replace(call, function=task.function))
-    job = _Job(call, task.library, task.modes, function)
+    job = _Job(call, task.system, task.modes, function)
     findings = [_value_finding(job)]
     mode = job.modes[0]
     for order in range(1, task.order + 1):
-        findings += _order_findings(job, order, mode)
-        answered = [
-            f.mode for f in findings if f.order == order and f.claim == "derivative" and f.against != job.library.name
-        ]
+        found, answered = _order_findings(job, order, mode)
+        findings += found
         if not answered or _misfits(findings, order, answered[0]):
             break
         mode = answered[0]
     arrays = tuple(_native(call, call.point.vector))
-    case = Case(task.library, function, arrays, call.settings.seed, task.order, task.modes, call.name)
-    chosen = QUICK if task.properties is None and task.library is not EINSUMAD else task.properties
+    case = Case(task.system, function, arrays, call.settings.seed, task.order, task.modes, call.name)
+    chosen = QUICK if task.properties is None and task.system is not EINSUMAD else task.properties
     identities = [replace(finding, identity=True) for finding in run_properties(case, chosen)]
     report = call.report([*findings, *identities])
     again, asked = partial(_check, task), _asked(task, call)
@@ -196,8 +194,8 @@ def _asked(task: _Task, call: Call) -> dict[str, Any]:
     """The keyword arguments of :func:`check_derivatives` that were not left at their defaults."""
     asked = {
         "order": (task.order, _ORDER),
-        "modes": (task.modes, task.library.modes),
-        "using": (task.library.name, EINSUMAD.name),
+        "modes": (task.modes, task.system.modes),
+        "using": (task.system.name, EINSUMAD.name),
         "argnums": (call.argnums, _floating(call.args)),
     }
     return {name: given for name, (given, usual) in asked.items() if given != usual}
@@ -207,41 +205,46 @@ def _native(call: Call, vector: Array) -> list[Array]:
     return [np.asarray(part) for part in call.point.split(vector, wide=False)]
 
 
-def _order_findings(job: _Job, order: int, below: str) -> list[Finding]:
-    """The derivative of one order in every mode, against differences of the order below in one mode and along lines."""
+def _order_findings(job: _Job, order: int, below: str) -> tuple[list[Finding], list[str]]:
+    """The derivative of one order in every mode, against differences of the order below in one mode and along lines.
+
+    Beside the findings the modes that gave a derivative.
+    """
     call = job.call
     subject = call.subject if order == 1 else Subject(_lower(job, order - 1, below), call.point, f"order {order - 1}")
     label = Label("derivative", order, below, subject.shape)
     if subject.single and not call.settings.single and call.settings.against not in LIBRARIES:
-        return [replace(too_coarse(call, label), mode=mode) for mode in job.modes]
+        return [replace(too_coarse(call, label), mode=mode) for mode in job.modes], list(job.modes)
     expectation = expectation_of(call, subject, order)
     convention = convention_of(call, expectation, order)
-    findings = []
+    findings: list[Finding] = []
+    answered: list[str] = []
     for mode in job.modes:
         named = replace(label, mode=mode)
         try:
             claimed = _claimed(job, order, mode)
         except MisfitError as misfit:
             findings.append(misfit_finding(call, misfit, named, subject))
+            answered.append(mode)
             continue
         except NotImplementedError as error:
-            detail = f"{job.library.name} does not have it: {error}"
-            findings.append(Finding("derivative", order, mode, job.library.name, "undecided", detail=detail))
+            detail = f"{job.system.name} does not have it: {error}"
+            findings.append(Finding("derivative", order, mode, job.system.name, "undecided", detail=detail))
             continue
         except EinsumadError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a system raises where it has the value, it is to be told
             detail = f"raised {type(error).__name__}: {error}"
-            findings.append(Finding("derivative", order, mode, job.library.name, "wrong", detail=detail, cause=RAISES))
+            findings.append(Finding("derivative", order, mode, job.system.name, "wrong", detail=detail, cause=RAISES))
             continue
+        answered.append(mode)
         outcome = compare_matrix(expectation, claimed, named, convention)
         shape = replace(named, output_shape=() if subject.shape == () else subject.shape)
         findings.append(causes_of(call, outcome, shape))
-    answered = [finding.mode for finding in findings if finding.against != job.library.name]
     comparable = call.settings.against == "auto" and call.point.size and expectation.surroundings.flat
     if 2 <= order <= _HIGHEST and comparable and answered and not _misfits(findings, order, answered[0]):
         findings.append(_line_finding(job, order, answered[0]))
-    return findings
+    return findings, answered
 
 
 def _misfits(findings: Sequence[Finding], order: int, mode: str) -> bool:
@@ -304,8 +307,8 @@ def _value_finding(job: _Job) -> Finding:
     """The value that the system computes against that of the function."""
     call = job.call
     arrays = _native(call, call.point.vector)
-    found, expected = np.asarray(job.library.evaluate(job.function, arrays)), call.subject.output
-    head = ("value", 0, job.library.name, "the function itself")
+    found, expected = np.asarray(job.system.evaluate(job.function, arrays)), call.subject.output
+    head = ("value", 0, job.system.name, "the function itself")
     if found.shape != expected.shape:
         detail = f"the value has shape {found.shape}, and {expected.shape} is right"
         return Finding(*head, "wrong", detail=detail)

@@ -49,7 +49,7 @@ class _ByHand:
             return self._first(f, arrays)
         if order == 2:
             return self._second(f, arrays)
-        raise NotImplementedError
+        raise NotImplementedError(f"derivatives of order {order} are not written by hand")
 
     def _first(self, f: Function, arrays: Sequence[Array]) -> tuple[Array, ...]:
         operation = self.operation
@@ -75,7 +75,7 @@ class _ByHand:
                     for k, array in enumerate(arrays)
                 ]
             )
-        raise NotImplementedError
+        raise NotImplementedError("no first derivative was written by hand")
 
     def _second(self, f: Function, arrays: Sequence[Array]) -> tuple[tuple[Array, ...], ...]:
         count = len(arrays)
@@ -92,7 +92,7 @@ class _ByHand:
             return tuple(
                 [_blocks([product[k] for product in products], array.shape, arrays) for k, array in enumerate(arrays)]
             )
-        raise NotImplementedError
+        raise NotImplementedError("no second derivative was written by hand")
 
     def jvp(self, f: Function, arrays: Sequence[Array], tangents: Sequence[Array]) -> tuple[Array, Array]:
         value = self.evaluate(f, arrays)
