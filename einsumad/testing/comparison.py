@@ -90,14 +90,14 @@ class Scales:
     """What an error of each entry is measured by.
 
     `typical` is the size that entries usually have, `magnitude` that of the terms whose rounding they inherit; what is
-    known to be less than the part `zero` of these, or than their rounding, is zero. `noise` is that of the function, in
-    double precision: what it is the small difference of, the claim may be the small difference of too.
+    known to be less than the part `zero` of these, or than their rounding, is zero. `terms` is the size of those that
+    the function is the small difference of, as its noise tells: the claim may be the small difference of them too.
     """
 
     typical: Array
     magnitude: Array
     zero: float = 0.0
-    noise: Array | float = 0.0
+    terms: Array | float = 0.0
 
     @property
     def largest(self) -> Array:
@@ -124,7 +124,7 @@ def compare(
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(expected), np.where(np.isfinite(found), np.abs(found), 0.0))
         rounding = (max(_ROUNDING * claimed.unit, _HIDDEN) + relative) * size
-        rounding += _CANCELLATION * claimed.unit * (scales.largest + scales.noise / (2 * _DOUBLE))
+        rounding += _CANCELLATION * claimed.unit * (scales.largest + scales.terms)
         tolerance = _ESTIMATE * estimate.error + rounding
         gap = np.abs(found - expected)
         if np.any(~(gap <= tolerance) & np.isfinite(tolerance)):

@@ -15,6 +15,7 @@ from einsumad.testing import (
     check_hvp,
     check_scipy,
     check_user_gradient,
+    check_vjp,
 )
 from einsumad.testing.comparison import Claimed, Scales, compare
 from einsumad.testing.oracles.estimate import single
@@ -130,6 +131,23 @@ def test_no_false_alarm_where_long_steps_do_not_resolve_what_is_computed_coarsel
         report = check_user_gradient(waves, np.cos, x, single=True, seed=seed, minimal=False)
         assert report.verdict != "wrong"
         assert check_user_gradient(waves, np.sin, x, single=True, seed=seed, minimal=False).verdict == "wrong"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "right"), (1.03, "wrong")])
+def test_claims_in_single_precision_are_decided_if_asked(dtype: Any, factor: float, verdict: str) -> None:
+    def waves(x: Any) -> Any:
+        return np.sum(np.sin(x.astype(np.float32)))
+
+    def gradient(x: Any) -> Any:
+        return (factor * np.cos(x)).astype(dtype)
+
+    def pulled(x: Any, cotangent: Any) -> Any:
+        return cotangent * gradient(x[0])
+
+    x = np.array([0.3, -0.9, 1.2])
+    assert check_user_gradient(waves, gradient, x, single=True, minimal=False).verdict == verdict
+    assert check_vjp(waves, pulled, x, single=True, minimal=False).verdict == verdict
 
 
 def test_no_false_alarm_of_the_library() -> None:

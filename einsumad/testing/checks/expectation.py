@@ -171,7 +171,7 @@ def _gathered(
             typical = np.maximum(typical, _secant(base, direction.vector))
             vague_still = vague & (estimate.error > 1e-8 * typical) | (typical == 0)
             typical = np.maximum(typical, _secant(base, base.everywhere)) if vague_still.any() else typical
-    scales = Scales(typical, base.magnitude, noise=base.noise)
+    scales = Scales(typical, base.magnitude, terms=base.terms)
     return Expectation(base, settings, directions, tuple(estimates), scales)
 
 

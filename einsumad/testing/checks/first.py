@@ -153,10 +153,10 @@ def computes_narrower(call: Call) -> bool:
 
 def too_coarse(call: Call, label: Label) -> Finding:
     """The finding about a function whose differences are too coarse to be compared with unasked."""
-    hint = "set jax_enable_x64 for JAX to compute in double precision, " if "jax" in sys.modules else ""
+    hint = " (JAX computes in double precision if jax_enable_x64 is set)" if "jax" in sys.modules else ""
     detail = (
         f"{call.name} computes in {call.subject.wide_output.dtype} whatever it is given, and differences of it are "
-        f"coarse: {hint}pass single=True to compare with them anyway, or against= a derivative in double precision"
+        f"coarse: pass single=True to compare with them anyway, or against= a derivative in double precision{hint}"
     )
     return Finding(label.claim, label.order, label.mode, "differences", "undecided", detail=detail)
 

@@ -263,8 +263,8 @@ def _paired(expectation: Expectation, weights: Array) -> Expectation:
         left, right, side_error = _times(1.0, low), _times(1.0, high), _times(size, each.side_error)
         estimates.append(replace(whole, kink=kink, left=left, right=right, side_error=side_error))
     own = expectation.scales
-    noise = _times(size, np.broadcast_to(own.noise, weights.shape))
-    scales = Scales(_times(size, own.typical), _times(size, own.magnitude), own.zero, noise)
+    terms = _times(size, np.broadcast_to(own.terms, weights.shape))
+    scales = Scales(_times(size, own.typical), _times(size, own.magnitude), own.zero, terms)
     return replace(expectation, estimates=tuple(estimates), scales=scales)
 
 

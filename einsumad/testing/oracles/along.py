@@ -77,9 +77,17 @@ class Surroundings:
     def noise(self) -> Array:
         """The uncertainty of each entry of the value."""
         directions = [row * self.scales for row in self._random[0]]
-        epsilon = float(np.finfo(self.subject.wide_output.dtype).eps)
-        measured = noise_of(self.subject.flat, self.at, directions, epsilon, _UNIT)
-        return np.fmax(measured, epsilon * self.magnitude)
+        measured = noise_of(self.subject.flat, self.at, directions, self._epsilon, _UNIT)
+        return np.fmax(measured, self._epsilon * self.magnitude)
+
+    @property
+    def _epsilon(self) -> float:
+        return float(np.finfo(self.subject.wide_output.dtype).eps)
+
+    @property
+    def terms(self) -> Array:
+        """The size of the terms that each entry of the value is the small difference of, as its noise tells."""
+        return self.noise / (2 * self._epsilon)
 
     @cached_property
     def magnitude(self) -> Array:
