@@ -10,6 +10,7 @@ from scipy.optimize import rosen, rosen_der
 
 from einsumad.testing import (
     check_derivatives,
+    check_hessian,
     check_hvp,
     check_jvp,
     check_scipy,
@@ -47,6 +48,44 @@ def test_small_cases_of_functions_with_names_run_as_they_stand(case: str) -> Non
     assert "to be defined" not in case
     with pytest.raises(AssertionError, match="is wrong"):
         exec(case, {})  # noqa: S102 - the text under test is a program
+
+
+def scaled(x: Any, by: Any) -> Any:
+    return np.sum(x**3) * np.sum(by)
+
+
+def identity(x: Any, **_: Any) -> Any:
+    return x
+
+
+def flat(x: Any) -> Any:
+    return np.diag(x)
+
+
+def three_squares(x: Any) -> Any:
+    return 3 * x**2
+
+
+def test_small_cases_repeat_what_the_check_was_given() -> None:
+    arrays = check_user_gradient(scaled, identity, X, kwargs={"by": np.array([1.0, 2.0])}).case
+    assert "kwargs={'by': np.array([1.0, 2.0])}" in arrays
+    hessian = check_hessian(cubes, flat, X, gradient=three_squares).case
+    assert "gradient=three_squares" in hessian
+    reference = check_user_gradient(cubes, identity, X, against=three_squares).case
+    assert "against=three_squares" in reference
+    for case in arrays, hessian, reference:
+        assert "to be defined" not in case
+        with pytest.raises(AssertionError, match="is wrong"):
+            exec(case, {})  # noqa: S102 - the text under test is a program
+
+
+def test_small_cases_leave_functions_without_a_name_to_the_reader() -> None:
+    case = check_user_gradient(cubes, identity, X, against=lambda x: 3 * x**2).case
+    assert "# to be defined: reference\n" in case
+    assert "against=reference" in case
+    case = check_hessian(cubes, flat, X, gradient=lambda x: 3 * x**2).case
+    assert "# to be defined: " in case
+    assert "gradient=" in case
 
 
 def test_functions_are_imported_from_public_places() -> None:
