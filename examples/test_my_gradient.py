@@ -7,7 +7,7 @@ test shows that a wrong gradient is caught.
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from einsumad.testing import WrongDerivativeError, check_user_gradient
@@ -33,17 +33,20 @@ def wrong_gradient(x, target):
 pairs = st.integers(0, 6).flatmap(lambda size: st.tuples(floats(size), floats(size)))
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_gradient(pair):
     check_user_gradient(huber, huber_gradient, *pair, minimal=False).raise_if_wrong()
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_gradient_against_the_exact_one(pair):
     check_user_gradient(huber, huber_gradient, *pair, against="einsumad", minimal=False).raise_if_wrong(undecided=True)
 
 
 def test_a_wrong_gradient_is_caught():
+    @settings(deadline=None)
     @given(pairs)
     def agrees(pair):
         check_user_gradient(huber, wrong_gradient, *pair, minimal=False).raise_if_wrong()
