@@ -16,6 +16,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.execution.lowering import kernel_name, lower
+from einsumad.execution.moves import MOVES
 from einsumad.functions import general_function
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
@@ -58,7 +59,7 @@ _SILENT.run(np.seterr, all="ignore")
 def compile_plan(plan: Plan) -> CompiledPlan:
     """The plan as a function."""
     source = lower(plan)
-    scope: dict[str, Any] = {"np": np}
+    scope: dict[str, Any] = {"np": np, **MOVES}
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")
     for step in plan.steps:

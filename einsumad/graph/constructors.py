@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -120,15 +120,67 @@ def einsum(
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
     number = canonical_number(coefficient)
     if result.kind != "f":
-        _check_exact(result, operands, number, len(sizes) > len(output))
+        _check_exact(result, operands, number, adds_terms(operands, inputs, output))
     return intern_node(Einsum, tuple([sizes[label] for label in output]), result, ordered, number, labels)
+
+
+def adds_terms(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> bool:
+    """Whether more than one term can meet: none do if 0/1 tensors give all indices, beginning with the result's."""
+    known = set(output)
+    open_labels = {label for labels in inputs for label in labels} - known
+    while open_labels:
+        given = {
+            label
+            for operand, labels in zip(operands, inputs, strict=True)
+            if _gives(operand, labels, known)
+            for label in labels
+            if label in open_labels
+        }
+        if not given:
+            return True
+        known |= given
+        open_labels -= given
+    return False
+
+
+def _gives(operand: Node, labels: Sequence[int], known: set[int]) -> bool:
+    """Whether a 0/1 tensor is not 0 for at most one value of the indices that are not known.
+
+    For an affine one they are the unknowns of a linear equation. It has at most one solution if each coefficient
+    exceeds what the terms with smaller ones can make up together, as in a mixed radix.
+    """
+    if isinstance(operand, Selection):
+        return known.issuperset(labels[:-1])
+    if isinstance(operand, Unit):
+        return not known.isdisjoint(labels)
+    if not isinstance(operand, Affine):
+        return False
+    terms = {label: (0, size) for label, size in zip(labels, operand.shape, strict=True) if label not in known}
+    for label, coefficient in zip(labels, (-1, *operand.strides), strict=True):
+        if label in terms:
+            terms[label] = (terms[label][0] + coefficient, terms[label][1])
+    below = 0
+    for coefficient, size in sorted((abs(c), size) for c, size in terms.values() if size > 1):
+        if coefficient <= below:
+            return False
+        below += coefficient * (size - 1)
+    return True
+
+
+def numbers_in_order(node: Affine) -> bool:
+    """Whether the out axes number the in axis in C order, as when axes are merged into one."""
+    size, *sizes = node.shape
+    if node.offset or prod(sizes) != size:
+        return False
+    expected = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    return all(length == 1 or s == e for s, e, length in zip(node.strides, expected, sizes, strict=True))
 
 
 def _check_exact(dtype: np.dtype, operands: Sequence[Node], coefficient: Number, summed: bool) -> None:
     """A product that is not floating must be one of the integers; a boolean one only lays booleans out."""
     kinds = {operand.dtype.kind for operand in operands}
     if dtype == BOOL and (summed or coefficient != 1 or kinds - {"b"}):
-        raise ShapeError("a boolean product can only transpose, broadcast and take diagonals: cast to int64 first")
+        raise ShapeError("a boolean product can only select, transpose, broadcast, take diagonals: cast to int64 first")
     if "f" in kinds or not isinstance(coefficient, int):
         raise ShapeError(f"a product of floats cannot have dtype {dtype}: cast the result outside the graph")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from einsumad.errors import InternalError
 from einsumad.graph.canonical import canonical_form
-from einsumad.graph.constructors import BOOL, canonical_number
+from einsumad.graph.constructors import BOOL, adds_terms, canonical_number
 from einsumad.graph.display.describe import node_repr
 from einsumad.graph.interning import content_digests, is_interned, leaf_digests
 from einsumad.graph.nodes import (
@@ -154,7 +154,7 @@ def _einsum(node: Einsum) -> Iterable[str]:
     if canonical_form(node.operands, node.inputs, range(len(node.shape))) != (node.operands, node.inputs):
         yield "operands and labels are not in canonical order"
     yield from _coefficient(node)
-    yield from _masks(node, len(sizes))
+    yield from _masks(node)
 
 
 def _coefficient(node: Einsum) -> Iterable[str]:
@@ -167,14 +167,14 @@ def _coefficient(node: Einsum) -> Iterable[str]:
         yield f"the coefficient {value!r} does not fit dtype {node.dtype}"
 
 
-def _masks(node: Einsum, labels: int) -> Iterable[str]:
+def _masks(node: Einsum) -> Iterable[str]:
     """Booleans select; a boolean product only lays them out, and no product turns floats into integers."""
     if node.dtype != BOOL:
         if node.dtype.kind in "iu" and any(operand.dtype.kind == "f" for operand in node.operands):
             yield "a product of floats has an integer dtype"
     elif any(operand.dtype != BOOL for operand in node.operands):
         yield "a boolean product has operands that are not boolean"
-    elif labels > len(node.shape):
+    elif adds_terms(node.operands, node.inputs, range(len(node.shape))):
         yield "a boolean product has a sum"
     elif node.coefficient != 1:
         yield f"a boolean product has the coefficient {node.coefficient}"

@@ -32,6 +32,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
+from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks
 from einsumad.planning.order import Pair, contraction_pairs
 from einsumad.planning.primitives import Factor, group, kind_of, layout, number, only_scales, scaled
@@ -47,7 +48,7 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         new = rebuild(node, [memo[operand] for operand in node.operands])
         match new:
             case Einsum():
-                memo[node] = _product(new, node in summands)
+                memo[node] = _product(new, summand=node in summands)
             case Add():
                 memo[node] = _sum(new)
             case _:
@@ -63,15 +64,15 @@ def _sum(node: Add) -> Node:
     operands: list[Node] = []
     for operand in node.operands:
         wide = cast(operand, work)
-        operands.append(_product(wide, False) if isinstance(wide, Einsum) else wide)
+        operands.append(_product(wide, summand=False) if isinstance(wide, Einsum) else wide)
     return cast(add(operands, work), node.dtype)
 
 
-def _product(node: Einsum, summand: bool) -> Node:
+def _product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    if kind_of(node) is not None and not any(rearranges(o) and not only_scales(o) for o in node.operands):
+    if kind_of(node) not in (None, "write") and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node)
     if resolved is None:
@@ -85,13 +86,26 @@ def _product(node: Einsum, summand: bool) -> Node:
 
 def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     """The product of the stored tensors, with the labels of the resolved output."""
-    sizes, output, work = resolved.sizes, resolved.output, resolved.work
-    masks = resolved.masks
-    if not resolved.factors and not masks:
+    if not resolved.factors and not resolved.masks and not resolved.maps:
         return None
+    applied = apply_maps(resolved, lambda product: _product(product, summand=False))
+    core = _plain(applied, coefficient, resolved)
+    for writing in applied.writings:
+        core = written(core, writing, resolved.sizes)
+    return core
+
+
+def _plain(applied: Applied, coefficient: Number, resolved: Resolved) -> Factor:
+    """The product of factors and masks alone, with those of the output labels that they have."""
+    sizes, work, masks = resolved.sizes, resolved.work, applied.masks
+    present = {label for factor in (*applied.factors, *masks) for label in factor.labels}
+    output = tuple([label for label in applied.output if label in present])
+    coefficient *= applied.count
+    if not applied.factors and not masks:
+        return number(coefficient, work)
     if work == BOOL:
         return group(masks, [], output, BOOL)
-    factors = _summed_alone(resolved.factors, masks, output)
+    factors = _summed_alone(applied.factors, masks, output)
     factors, late = apply_masks(factors, masks, output, sizes, work)
     numbers = [f for f in factors if not f.labels]
     tensors = _summed_alone([f for f in factors if f.labels], late, output)

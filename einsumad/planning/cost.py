@@ -25,7 +25,10 @@ from einsumad.planning.kernels import (
     Group,
     Kernel,
     Layout,
+    Merge,
     Sum,
+    Take,
+    Window,
     kernel_of,
 )
 from einsumad.planning.primitives import constant_value
@@ -105,9 +108,9 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: int, shape: Sha
             return Cost(elementwise_function(kernel.function).cost * size, moved, 1)
         case Call():
             return Cost(general_function(kernel.function).cost(tuple(operands), kernel.params), moved, 1)
-        case Fill():
-            return Cost(0, moved, 1)
-    return Cost(0, moved, 3)
+        case Window() | Merge():
+            return Cost(0, 0, 1)
+    return Cost(0, moved, 1 if isinstance(kernel, Fill | Take) else 3)
 
 
 def _layout_cost(kernel: Layout, operand: Shape, moved: int, shape: Shape) -> Cost:

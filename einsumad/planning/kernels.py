@@ -30,8 +30,9 @@ from einsumad.graph import (
     Params,
     Selection,
     Unit,
+    numbers_in_order,
 )
-from einsumad.planning.primitives import constant_value, kind_of, only_scales
+from einsumad.planning.primitives import always_inside, constant_value, kind_of, only_scales, split_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,94 @@ class OneHot:
     """One-hot rows written out."""
 
 
-Kernel: TypeAlias = Fill | Layout | Embed | Group | Contract | Sum | Choose | Apply | Call | AffineMap | OneHot
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Where an affine map stays within an axis of this size."""
+
+    size: int
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The operand with its axis `at` read at ``offset + sum of strides * places``, always within its bounds."""
+
+    labels: Labels
+    at: int
+    places: Labels
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """The operand with its axis `at` read from `offset` on, zero where that is out of bounds."""
+
+    labels: Labels
+    at: int
+    place: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """The first operand with its axis `at` read at the values of the second."""
+
+    labels: Labels
+    at: int
+    places: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The operand with its axes `places` made one, `at`, in which they are numbered in C order."""
+
+    labels: Labels
+    at: int
+    places: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The operand added into zeros at ``offset + sum of strides * places``, bounds respected."""
+
+    labels: Labels
+    at: int
+    places: Labels
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """The first operand added into zeros at the values of the second."""
+
+    labels: Labels
+    at: int
+    places: Labels
+
+
+Kernel: TypeAlias = (
+    Fill
+    | Layout
+    | Embed
+    | Group
+    | Contract
+    | Sum
+    | Choose
+    | Apply
+    | Call
+    | AffineMap
+    | OneHot
+    | Inside
+    | Window
+    | Pad
+    | Take
+    | Merge
+    | Overlap
+    | Put
+)
 
 
 def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
@@ -151,6 +239,8 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
             return Layout(node.inputs[0], node.coefficient), node.operands
         case "dense":
             return kernel_of(node.operands[0])
+        case "inside" | "read" | "write":
+            return _map_kernel(node)
         case "contract":
             return Contract(*node.inputs), node.operands
         case "embed":
@@ -159,6 +249,24 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
             masks = tuple([k for k, o in enumerate(node.operands) if o.dtype == BOOL and node.dtype != BOOL])
             return Group(node.inputs, masks, ()), node.operands
     raise InternalError("a product is not primitive: binarise the graph first")
+
+
+def _map_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
+    """The kernel of a product with one affine tensor or selection."""
+    (found,) = [operand for operand in node.operands if isinstance(operand, Affine | Selection)]
+    if len(node.operands) == 1 and isinstance(found, Affine):
+        return Inside(found.shape[0], found.strides, found.offset), ()
+    (operand, labels), (at, places) = split_map(node)
+    reads = kind_of(node) == "read"
+    if isinstance(found, Selection):
+        return (Take if reads else Put)(labels, at, places), (operand, found.operands[0])
+    if not isinstance(found, Affine):
+        raise InternalError(f"a {type(found).__name__} is no map")
+    if reads and not always_inside(found):
+        return Pad(labels, at, places[0], found.offset), (operand,)
+    if not reads and numbers_in_order(found) and min(places) >= len(node.shape):
+        return Merge(labels, at, places), (operand,)
+    return (Window if reads else Overlap)(labels, at, places, found.strides, found.offset), (operand,)
 
 
 def _embed_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.functions import elementwise_function
 from einsumad.graph import Labels, Leaf, Shape
-from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Sum
+from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Sum, Window
 
 _FALLBACK = 16 * 2**30
 
@@ -71,6 +71,8 @@ def is_view(kernel: Kernel, operand_dtypes: Sequence[np.dtype], ndim: int, dtype
             return plain and all(label < ndim for label in kernel.labels)
         case Embed():
             return not kernel.deltas and bool(operand_dtypes)
+        case Window() | Merge():
+            return True
     return False
 
 
@@ -193,5 +195,5 @@ def _in_order(labels: Labels) -> bool:
 
 
 def _takes_diagonal(kernel: Kernel) -> bool:
-    """Whether the value may be a view that NumPy protects from writing."""
-    return isinstance(kernel, Layout) and len(set(kernel.labels)) < len(kernel.labels)
+    """Whether the value may be a view that NumPy protects from writing, or whose entries share memory."""
+    return isinstance(kernel, Window) or (isinstance(kernel, Layout) and len(set(kernel.labels)) < len(kernel.labels))

@@ -6,6 +6,9 @@ Owns the classification of product nodes. Imports the graph. Invariant: a produc
 ==========  ============================================================================================
 constant    a number: ones, or no operands
 dense       a 0/1 tensor written out
+inside      where an affine map stays within its bounds
+read        an ordinary operand read along a map: one of its axes becomes others
+write       an ordinary operand added into zeros along a map: some of its axes become another
 layout      one operand: diagonal, permutation, another dtype, and either a sum over axes or a factor
 embed       at most one ordinary operand, written on a diagonal of zeros or spread over new axes
 group       entrywise product with broadcasting, selected by its masks at the very end
@@ -108,11 +111,9 @@ def _is_contraction(node: Einsum) -> bool:
 
 
 def _structural_kind(node: Einsum) -> str | None:
-    """A 0/1 tensor written out, or an embedding, or neither."""
-    first = node.operands[0]
-    if len(node.operands) == 1 and isinstance(first, Affine | Selection):
-        identity = node.inputs[0] == tuple(range(len(node.shape)))
-        return "dense" if identity and node.dtype == first.dtype and node.coefficient == 1 else None
+    """A 0/1 tensor written out, one along which another is read or written, or an embedding, or neither."""
+    if any(isinstance(operand, Affine | Selection) for operand in node.operands):
+        return _map_kind(node) if node.coefficient == 1 else None
     core: set[int] | None = None
     for operand, labels in zip(node.operands, node.inputs, strict=True):
         if not isinstance(operand, Unit | Ones):
@@ -130,6 +131,58 @@ def _structural_kind(node: Einsum) -> str | None:
                 return None
             spent.update(labels)
     return "embed"
+
+
+def _map_kind(node: Einsum) -> str | None:
+    """A map alone, or one of the right form beside one ordinary operand."""
+    rank = len(node.shape)
+    first = node.operands[0]
+    if len(node.operands) == 1:
+        if node.dtype != first.dtype:
+            return None
+        if node.inputs[0] == tuple(range(rank)):
+            return "dense"
+        return "inside" if isinstance(first, Affine) and node.inputs[0] == (rank, *range(rank)) else None
+    if len(node.operands) > 2 or _repeats(node) or any(operand.dtype != node.dtype for operand in node.operands):
+        return None
+    mapped, held = split_map(node)
+    if isinstance(mapped.node, Structural):
+        return None
+    at, places = held
+    others = set(mapped.labels)
+    if at >= rank and at in others and max((*places, *(others - {at})), default=-1) < rank:
+        kept = all(always_inside(o) or is_padding(o) for o in node.operands if isinstance(o, Affine))
+        return "read" if kept else None
+    if at < rank and at not in others and others.issuperset(places):
+        return "write" if all(label < rank or label in places for label in others) else None
+    return None
+
+
+def split_map(node: Einsum) -> tuple[Factor, tuple[int, Labels]]:
+    """Of a product of two the ordinary operand, the label that the map gives, and those that it depends on."""
+    second = isinstance(node.operands[1], Affine | Selection)
+    labels = node.inputs[second]
+    held = (labels[0], labels[1:]) if isinstance(node.operands[second], Affine) else (labels[-1], labels[:-1])
+    return Factor(node.operands[not second], node.inputs[not second]), held
+
+
+def reach(node: Affine) -> tuple[int, int]:
+    """The least and the greatest index that an affine map gives, bounds left aside."""
+    ends = [stride * (size - 1) for stride, size in zip(node.strides, node.shape[1:], strict=True)]
+    return node.offset + sum(min(0, end) for end in ends), node.offset + sum(max(0, end) for end in ends)
+
+
+def always_inside(node: Node) -> bool:
+    """Whether a map never leaves the bounds; the values of a selection have to be inside."""
+    if not isinstance(node, Affine):
+        return True
+    low, high = reach(node)
+    return low >= 0 and high < node.shape[0]
+
+
+def is_padding(node: Affine) -> bool:
+    """Whether the map shifts one axis, so that reading along it pads or cuts."""
+    return node.strides == (1,)
 
 
 def layout(factor: Factor, output: Labels, coefficient: Number = 1, dtype: Any = None) -> Factor:

@@ -13,9 +13,7 @@ from math import isfinite, prod
 
 import numpy as np
 
-from einsumad.errors import InternalError
 from einsumad.graph import (
-    BOOL,
     Affine,
     Einsum,
     Labels,
@@ -26,9 +24,6 @@ from einsumad.graph import (
     Structural,
     Unit,
     Zero,
-    affine,
-    einsum,
-    selection,
 )
 from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, number
 
@@ -39,12 +34,13 @@ _LARGEST_COEFFICIENT = 1e64
 class Resolved:
     """A product of factors where all masks hold, summed to the labels of `output`, and how it is embedded.
 
-    `axes` has the label of each axis of the result: a label that comes back is a delta, one that `output`
-    lacks is spread. `work` is the dtype that the product is computed in.
+    `maps` are affine tensors and selections. `axes` has the label of each axis of the result: a label that comes back
+    is a delta, one that `output` lacks is spread. `work` is the dtype that the product is computed in.
     """
 
     factors: list[Factor]
     masks: list[Factor]
+    maps: list[Factor]
     output: Labels
     coefficient: Number
     sizes: dict[int, int]
@@ -53,7 +49,7 @@ class Resolved:
 
 
 def resolve(node: Einsum) -> Resolved | None:
-    """The product without structural operands; None where it is a structural zero."""
+    """The product without units and ones; None where it is a structural zero."""
     found, coefficient = _inlined(node)
     sizes = {label: size for f in found for label, size in zip(f.labels, f.node.shape, strict=True)}
     if 0 in sizes.values() or any(isinstance(f.node, Zero) for f in found):
@@ -65,18 +61,17 @@ def resolve(node: Einsum) -> Resolved | None:
     held = {label for f in stored for label in f.labels}
     for label in {label for f in found for label in f.labels} - held - set(axes):
         coefficient *= sizes[label]
+    maps = [f for f in stored if isinstance(f.node, Structural)]
+    masks = [f for f in stored if is_mask(f.node)]
     factors = [f for f in stored if not is_mask(f.node) and not isinstance(f.node, Structural)]
-    masks = [_dense(f) if isinstance(f.node, Structural) else f for f in stored if f not in factors]
     work = np.result_type(node.dtype, *{f.node.dtype for f in factors})
     if not isfinite(coefficient) and stored:
         factors.append(number(coefficient, work))
         coefficient = 1
     output = tuple([label for label in dict.fromkeys(axes) if label in held])
-    if node.dtype == BOOL and len(held) > len(output):
-        raise InternalError("a boolean product has a sum")
     factors = [layout(f, tuple(dict.fromkeys(f.labels)), 1, work) for f in factors]
     masks = [layout(f, tuple(dict.fromkeys(f.labels))) for f in masks]
-    return Resolved(factors, masks, output, coefficient, sizes, axes, work)
+    return Resolved(factors, masks, maps, output, coefficient, sizes, axes, work)
 
 
 def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
@@ -123,19 +118,6 @@ def _renaming(factors: Iterable[Factor]) -> dict[int, int]:
                 if name in together:
                     names[label] = first
     return names
-
-
-def _dense(factor: Factor) -> Factor:
-    """A 0/1 tensor as a mask, so that what it does not select never contributes."""
-    node = factor.node
-    if isinstance(node, Affine):
-        written = affine(node.shape[0], node.shape[1:], node.strides, node.offset, BOOL)
-    elif isinstance(node, Selection):
-        written = selection(node.operands[0], node.shape[-1], BOOL)
-    else:
-        raise InternalError(f"a {type(node).__name__} operand is not resolved")
-    axes = range(len(node.shape))
-    return Factor(einsum([written], [axes], axes, 1, BOOL), factor.labels)
 
 
 def size_of(labels: Iterable[int], sizes: dict[int, int]) -> int:

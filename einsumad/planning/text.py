@@ -25,9 +25,16 @@ from einsumad.planning.kernels import (
     Embed,
     Fill,
     Group,
+    Inside,
     Layout,
+    Merge,
     OneHot,
+    Overlap,
+    Pad,
+    Put,
     Sum,
+    Take,
+    Window,
 )
 from einsumad.planning.steps import Step
 
@@ -196,6 +203,49 @@ def _arguments(step: Step, params: Params, with_index: bool) -> str:
     return ", ".join([*written, *[str(param) for param in params]])
 
 
+def _read(step: Step, kernel: Window | Pad | Take) -> str:
+    names = _named(step, tuple(range(len(step.shape))))
+    place = _place(step, kernel, names)
+    return _operand(step, 0, [place if label == kernel.at else names[label] for label in kernel.labels])
+
+
+def _place(step: Step, kernel: Window | Pad | Take | Overlap | Put, names: Sequence[str]) -> str:
+    """The index that a map gives: ``2i+1``, or ``t3[i]``."""
+    match kernel:
+        case Take() | Put():
+            return _operand(step, 1, [names[label] for label in kernel.places])
+        case Pad():
+            return _affine_sum((1,), [names[kernel.place]], kernel.offset)
+    return _affine_sum(kernel.strides, [names[label] for label in kernel.places], kernel.offset)
+
+
+def _affine_sum(strides: Sequence[int], names: Sequence[str], offset: int) -> str:
+    text = ""
+    for stride, name in zip(strides, names, strict=True):
+        if stride:
+            sign = "-" if stride < 0 else "+" if text else ""
+            text += f"{sign}{abs(stride) if abs(stride) != 1 else ''}{name}"
+    return f"{text}{offset:+d}" if offset and text else text or str(offset)
+
+
+def _written(step: Step, kernel: Overlap | Put) -> str:
+    names = index_names(max([len(step.shape), *[label + 1 for label in (*kernel.labels, *kernel.places)]]))
+    summed = sorted({label for label in kernel.labels if label >= len(step.shape)})
+    head = f"sum_{''.join([names[label] for label in summed])} " if summed else ""
+    operand = _operand(step, 0, [names[label] for label in kernel.labels])
+    return f"{head}[{names[kernel.at]} = {_place(step, kernel, names)}] {operand}"
+
+
+def _merged(step: Step, kernel: Merge) -> str:
+    names = index_names(max([len(step.shape), *[label + 1 for label in kernel.labels]]))
+    operand = _operand(step, 0, [names[label] for label in kernel.labels])
+    return f"{operand} with {names[kernel.at]} = ({', '.join([names[place] for place in kernel.places])})"
+
+
+def _inside(step: Step, kernel: Inside) -> str:
+    return f"[0 <= {_affine_sum(kernel.strides, _letters(step), kernel.offset)} < {kernel.size}]"
+
+
 _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     AffineMap: _affine,
     Apply: _apply,
@@ -205,7 +255,14 @@ _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     Embed: _embedded,
     Fill: _fill,
     Group: _group,
+    Inside: _inside,
     Layout: _layout,
+    Merge: _merged,
     OneHot: _one_hot,
+    Overlap: _written,
+    Pad: _read,
+    Put: _written,
     Sum: _sum,
+    Take: _read,
+    Window: _read,
 }

@@ -17,6 +17,15 @@ from einsumad.execution.lowering.general import kernel_name, lower_affine, lower
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout
 from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.operands import Registers, registers_of
+from einsumad.execution.lowering.structural import (
+    lower_inside,
+    lower_merge,
+    lower_overlap,
+    lower_pad,
+    lower_put,
+    lower_take,
+    lower_window,
+)
 from einsumad.execution.source import Written, assemble, register_name, shape_text
 from einsumad.planning.kernels import (
     AffineMap,
@@ -27,9 +36,16 @@ from einsumad.planning.kernels import (
     Embed,
     Fill,
     Group,
+    Inside,
     Layout,
+    Merge,
     OneHot,
+    Overlap,
+    Pad,
+    Put,
     Sum,
+    Take,
+    Window,
 )
 from einsumad.planning.memory import is_view
 from einsumad.planning.plan import Plan
@@ -94,9 +110,16 @@ _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
     Embed: lower_embed,
     Fill: lower_fill,
     Group: lower_group,
+    Inside: lower_inside,
     Layout: lower_layout,
+    Merge: lower_merge,
     OneHot: lower_one_hot,
+    Overlap: lower_overlap,
+    Pad: lower_pad,
+    Put: lower_put,
     Sum: lower_sum,
+    Take: lower_take,
+    Window: lower_window,
 }
 
 __all__ = ["kernel_name", "lower", "statements"]

@@ -33,7 +33,7 @@ def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
     labels = kernel.labels
     text = whole(register, registers)
     if len(set(labels)) < len(labels):
-        text, labels = _diagonal(text, labels), tuple(dict.fromkeys(labels))
+        text, labels = diagonal_text(text, labels), tuple(dict.fromkeys(labels))
     ndim = len(step.shape)
     axes = [axis for axis, label in enumerate(labels) if label >= ndim]
     if axes:
@@ -56,7 +56,8 @@ def _scaled_in_place(name: str, taken: str, kernel: Layout, dtype: np.dtype) -> 
     return f"{name} = np.multiply({taken}, {number_text(kernel.coefficient, dtype)}, {taken})"
 
 
-def _diagonal(text: str, labels: Labels) -> str:
+def diagonal_text(text: str, labels: Labels) -> str:
+    """The view of the entries at which axes of one label have one index, an axis for each label."""
     if len(labels) == 2:
         return f"{text}.diagonal()"
     return f'np.einsum("{to_einsum([labels], tuple(dict.fromkeys(labels)))}", {text})'

@@ -1,0 +1,150 @@
+"""What generated source calls to read and write along maps of indices.
+
+Owns these array functions. Imports NumPy only. Invariant: :func:`window` gives a view and never leaves the memory of
+its operand; all others give a new array; indices out of bounds raise ``IndexError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Sizes: TypeAlias = tuple[int, ...]
+
+_FEW = 8
+
+
+def window(x: Array, axis: int, sizes: Sizes, strides: Sizes, offset: int) -> Array:
+    """The view ``V[.., p, q, .., ..] = x[.., offset + strides · (p, q, ..), ..]`` with an axis for each size."""
+    shape = (*x.shape[:axis], *sizes, *x.shape[axis + 1 :])
+    if 0 in shape:
+        return np.empty(shape, x.dtype)
+    step = x.strides[axis]
+    steps = (*x.strides[:axis], *[stride * step for stride in strides], *x.strides[axis + 1 :])
+    start = x[(slice(None),) * axis + (slice(offset, None),)]
+    return np.lib.stride_tricks.as_strided(start, shape, steps)
+
+
+def pad(x: Array, axis: int, size: int, offset: int) -> Array:
+    """The array ``P[.., p, ..] = x[.., offset + p, ..]`` for p below `size`, zero where that is out of bounds."""
+    result = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+    first, last = max(offset, 0), min(offset + size, x.shape[axis])
+    before = (slice(None),) * axis
+    result[(*before, slice(first - offset, last - offset))] = x[(*before, slice(first, last))]
+    return result
+
+
+def take(x: Array, index: Array, axis: int) -> Array:
+    """The array ``T[.., r, ..] = x[.., index[r], ..]``."""
+    _check_bounds(index, x.shape[axis])
+    return np.take(x, index, axis)
+
+
+def inside(size: int, sizes: Sizes, strides: Sizes, offset: int) -> Array:
+    """Where ``0 <= offset + strides · (p, q, ..) < size``."""
+    at = _places(sizes, strides, offset)
+    return (at >= 0) & (at < size)
+
+
+def _places(sizes: Sizes, strides: Sizes, offset: int) -> Array:
+    total: Array = np.full((), offset)
+    for size, stride in zip(sizes, strides, strict=True):
+        total = total[..., None] + stride * np.arange(size)
+    return total
+
+
+def overlap(x: Array, size: int, strides: Sizes, offset: int, kept: int) -> Array:
+    """The sum ``S[s, k, ..] = sum over places of x[places, ..]`` where ``s = offset + strides · places``.
+
+    The places are the leading axes of x; the last `kept` of them are axes of the result too.
+    """
+    count = len(strides)
+    sizes, rest = x.shape[:count], x.shape[count:]
+    ends = [stride * (length - 1) for stride, length in zip(strides, sizes, strict=True)]
+    low = min(0, offset + sum(min(0, end) for end in ends))
+    high = max(size, offset + sum(max(0, end) for end in ends) + 1)
+    held = sizes[count - kept :]
+    result = np.zeros((high - low, *held, *rest), x.dtype)
+    if 0 in x.shape:
+        return result[-low : size - low]
+    step = result.strides[0]
+    own = [0] * (count - kept) + list(result.strides[1 : 1 + kept])
+    steps = [stride * step + mine for stride, mine in zip(strides, own, strict=True)]
+    looped = _colliding(sizes[: count - kept], strides[: count - kept])
+    axes = [axis for axis in range(count) if axis not in looped]
+    shape = [sizes[axis] for axis in axes]
+    view_steps = [*[steps[axis] for axis in axes], *result.strides[1 + kept :]]
+    for where in np.ndindex(*[sizes[axis] for axis in looped]):
+        start = offset - low + sum(strides[axis] * k for axis, k in zip(looped, where, strict=True))
+        chosen: list[Any] = [slice(None)] * count
+        for axis, k in zip(looped, where, strict=True):
+            chosen[axis] = k
+        view = np.lib.stride_tricks.as_strided(result[start:], (*shape, *rest), view_steps)
+        view += x[tuple(chosen)]
+    return result[-low : size - low]
+
+
+def _colliding(sizes: Sizes, strides: Sizes) -> list[int]:
+    """The axes to go through one by one, so that along the others no two entries meet; long ones are left out first."""
+    free: list[int] = []
+    for axis in sorted(range(len(sizes)), key=lambda axis: -sizes[axis]):
+        if _is_injective([*free, axis], sizes, strides):
+            free.append(axis)
+    return [axis for axis in range(len(sizes)) if axis not in free]
+
+
+def _is_injective(axes: Sequence[int], sizes: Sizes, strides: Sizes) -> bool:
+    """Whether no two indices along these axes have one sum: each stride exceeds the reach of the smaller ones."""
+    reach = 0
+    for axis in sorted(axes, key=lambda axis: abs(strides[axis])):
+        if sizes[axis] > 1 and abs(strides[axis]) <= reach:
+            return False
+        reach += abs(strides[axis]) * (sizes[axis] - 1)
+    return True
+
+
+def put(x: Array, index: Array, size: int, kept: Sequence[bool]) -> Array:
+    """The sum ``S[s, k, ..] = sum over r of x[r, ..]`` where ``index[r] = s``.
+
+    The axes of the index are the leading axes of x; those `kept` are axes of the result too.
+    """
+    _check_bounds(index, size)
+    count = index.ndim
+    rest = x.shape[count:]
+    held = tuple([length for length, keeps in zip(index.shape, kept, strict=True) if keeps])
+    if not any(kept):
+        return _put_rows(x.reshape(index.size, prod(rest)), index.reshape(-1), size).reshape(size, *rest)
+    result = np.zeros((size, *held, *rest), x.dtype)
+    grids: tuple[Array, ...] = tuple(np.indices(index.shape, sparse=True))
+    np.add.at(result, (index, *[grid for grid, keeps in zip(grids, kept, strict=True) if keeps]), x)
+    return result
+
+
+def _put_rows(x: Array, index: Array, size: int) -> Array:
+    """Rows added up by index: in sorted order, so that each sum is one pass."""
+    result = np.zeros((size, x.shape[1]), x.dtype)
+    if not x.size:
+        return result
+    if x.shape[1] <= _FEW and x.dtype == np.float64:
+        for column in range(x.shape[1]):
+            result[:, column] = np.bincount(index, x[:, column], size)
+        return result
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    result[ordered[starts]] = np.add.reduceat(x[order], starts, axis=0)
+    return result
+
+
+def _check_bounds(index: Array, size: int) -> None:
+    if index.size and (index.min() < 0 or index.max() >= size):
+        worst = index.min() if index.min() < 0 else index.max()
+        raise IndexError(f"index {worst} is out of bounds for an axis of size {size}")
+
+
+MOVES: Mapping[str, Callable[..., Array]] = {each.__name__: each for each in (window, pad, take, inside, overlap, put)}
+"""The functions by the names that generated source has for them."""

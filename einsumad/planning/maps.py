@@ -1,0 +1,287 @@
+"""Structural operands of a product: each becomes a reading of other operands, or a writing of the result.
+
+Owns how affine tensors and selections act. Imports the graph and the primitives. Invariant: no structural operand is
+left for the contraction, and none is written out, but for two that determine the same index.
+
+An affine tensor or a selection says ``[at = f(places)]``. If `at` is summed, every factor that has it is read at f:
+
+    Σ_at [at = f(places)] F[at, ..] G[at, ..] = F[f(places), ..] G[f(places), ..]
+
+and zero where f leaves the bounds. If `at` is an axis of the result, factors that have it are read in the same way,
+and the product over `places` is written to f at the very end:
+
+    C[at, ..] = Σ_places [at = f(places)] P[places, ..]
+
+An affine tensor whose stride is 1 or -1 along a place can be solved for that place too. Two maps that give the same
+index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, and then read at g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from einsumad.errors import InternalError
+from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection
+from einsumad.planning.primitives import Factor, always_inside, is_padding, layout, reach
+from einsumad.planning.resolve import Resolved, size_of
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """``[at = f(places)]`` with the structural node that says it."""
+
+    node: Affine | Selection
+    at: int
+    places: Labels
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of the node's axes."""
+        return (self.at, *self.places) if isinstance(self.node, Affine) else (*self.places, self.at)
+
+    def typed(self, dtype: np.dtype) -> Factor:
+        """The structural factor in a dtype."""
+        node = self.node
+        if isinstance(node, Affine):
+            return Factor(affine(node.shape[0], node.shape[1:], node.strides, node.offset, dtype), self.labels)
+        return Factor(selection(node.operands[0], node.shape[-1], dtype), self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A map along which the result is written, and the labels that the result has afterwards."""
+
+    map: Map
+    output: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Factors and masks without structural operands, the labels of their product, and how it is written."""
+
+    factors: list[Factor]
+    masks: list[Factor]
+    output: Labels
+    writings: tuple[Writing, ...]
+    count: int
+    """How often each term occurs: the sizes of summed places that nothing has any more."""
+
+
+def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Applied:
+    """The product with all maps applied, in an order that depends on its structure only.
+
+    `primitive` writes a product inside of it in primitive steps.
+    """
+    state = _State(resolved, primitive)
+    pending = list(resolved.maps)
+    while pending:
+        found = (
+            state.next_reading(pending, within=True)
+            or state.next_meeting(pending)
+            or state.next_writing(pending)
+            or state.next_reading(pending, within=False)
+        )
+        if found is None:
+            state.write_out(pending.pop(0))
+        else:
+            position, chosen = found
+            pending.pop(position)
+            if chosen.at in state.output or not any(chosen.at in other.labels for other in pending):
+                state.apply(chosen)
+            else:
+                state.gather(chosen)
+    return Applied(state.factors, state.masks, tuple(state.output), tuple(reversed(state.writings)), state.count())
+
+
+class _State:
+    """A product while its maps are applied."""
+
+    def __init__(self, resolved: Resolved, primitive: Callable[[Einsum], Node]) -> None:
+        self.factors = list(resolved.factors)
+        self.masks = list(resolved.masks)
+        self.output = list(resolved.output)
+        self.sizes = resolved.sizes
+        self.work = resolved.work
+        self.primitive = primitive
+        self.writings: list[Writing] = []
+        self.places: set[int] = set()
+        self.given: set[int] = set()  # indices that a map gives, or that were summed with one
+
+    def next_reading(self, pending: Sequence[Factor], *, within: bool) -> tuple[int, Map] | None:
+        """The map along which factors are read at the least cost, and its position; if asked one that pads nothing."""
+        candidates = [
+            (self._volume(each), position, number, each)
+            for position, factor in enumerate(pending)
+            for number, each in enumerate(orientations(factor))
+            if each.at not in self.output and self._is_free(each, position, pending)
+            if not within or always_inside(each.node)
+        ]
+        if not candidates:
+            return None
+        _, position, _, chosen = min(candidates, key=lambda candidate: candidate[:3])
+        return position, chosen
+
+    def next_writing(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
+        """The first map along which the result can be written, and its position."""
+        for position, factor in enumerate(pending):
+            for each in orientations(factor):
+                if each.at in self.output and self._is_free(each, position, pending):
+                    return position, each
+        return None
+
+    def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
+        """The first map that gives an index to another one, and depends on indices that nothing else needs."""
+        for position, factor in enumerate(pending):
+            chosen = next(orientations(factor))
+            others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
+            needed = {*self.output, *others}
+            if chosen.at in others and chosen.at not in self.output and needed.isdisjoint(chosen.places):
+                return position, chosen
+        return None
+
+    def _is_free(self, chosen: Map, position: int, pending: Sequence[Factor]) -> bool:
+        """Whether no other map has to be applied before, and all labels are distinct."""
+        others = [factor.labels for k, factor in enumerate(pending) if k != position]
+        distinct = len(set(chosen.labels)) == len(chosen.labels)
+        return distinct and not any(chosen.at in labels for labels in others)
+
+    def _needs_mask(self, chosen: Map) -> bool:
+        """Whether something else would have to be kept from meeting the zeros outside of the bounds."""
+        if always_inside(chosen.node):
+            return False
+        holding = [chosen.at in factor.labels for factor in (*self.factors, *self.masks)]
+        return not holding or not all(holding)
+
+    def _volume(self, chosen: Map) -> int:
+        return sum(
+            [
+                size_of({*f.labels, *chosen.places} - {chosen.at}, self.sizes)
+                for f in (*self.factors, *self.masks)
+                if chosen.at in f.labels
+            ]
+        )
+
+    def apply(self, chosen: Map) -> None:
+        """Read all that has the determined index along the map; write the result along it if that is an axis of it."""
+        masked = self._needs_mask(chosen)
+        self.places.update(chosen.places)
+        self.given.add(chosen.at)
+        self.factors = [self._read(f, chosen) for f in self.factors]
+        self.masks = [self._read(f, chosen) for f in self.masks]
+        if chosen.at in self.output:
+            self.writings.append(Writing(chosen, tuple(self.output)))
+            self.output.remove(chosen.at)
+            self.output += [label for label in chosen.places if label not in self.output]
+        elif masked:
+            self.masks.append(inside(chosen))
+
+    def gather(self, chosen: Map) -> None:
+        """Write the product of all that has the places of a map to the index that it gives."""
+        places = set(chosen.places)
+        self.given.update(places)
+        inner = [f for f in (*self.factors, *self.masks) if places.intersection(f.labels)]
+        self.factors = [f for f in self.factors if not places.intersection(f.labels)]
+        self.masks = [f for f in self.masks if not places.intersection(f.labels)]
+        structural, own = chosen.typed(self.work)
+        held = dict.fromkeys([label for f in inner for label in f.labels if label not in places])
+        output = (chosen.at, *[label for label in held if label != chosen.at])
+        operands = [structural, *[f.node for f in inner]]
+        product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)
+        (self.masks if self.work == BOOL else self.factors).append(Factor(self.primitive(product), output))
+
+    def _read(self, factor: Factor, chosen: Map) -> Factor:
+        return read(factor, chosen) if chosen.at in factor.labels else factor
+
+    def count(self) -> int:
+        """How often each term occurs."""
+        present = {label for f in (*self.factors, *self.masks) for label in f.labels}
+        return size_of(self.places - self.given - present - {*self.output}, self.sizes)
+
+    def write_out(self, factor: Factor) -> None:
+        """Turn a structural factor that cannot be applied into a mask that is stored."""
+        chosen = next(iter(orientations(factor)))
+        dense, labels = chosen.typed(BOOL)
+        axes = range(len(labels))
+        stored = Factor(einsum([dense], [axes], axes, 1, BOOL), labels)
+        self.masks.append(layout(stored, tuple(dict.fromkeys(labels))))
+
+
+def orientations(factor: Factor) -> Iterator[Map]:
+    """The ways to read a structural factor as a map: as it is, and solved for each place of stride 1 or -1."""
+    node, labels = factor
+    if isinstance(node, Selection):
+        yield Map(node, labels[-1], labels[:-1])
+        return
+    if not isinstance(node, Affine):
+        raise InternalError(f"a {type(node).__name__} is no map")
+    yield Map(node, labels[0], labels[1:])
+    for place, stride in enumerate(node.strides):
+        if abs(stride) == 1:
+            yield _solved(node, labels, place)
+
+
+def _solved(node: Affine, labels: Labels, place: int) -> Map:
+    """``at = offset + s p + ...``, with s = ±1, as ``p = s (at - offset - ...)``."""
+    sign = node.strides[place]
+    others = [k for k in range(len(node.strides)) if k != place]
+    sizes = [node.shape[0], *[node.shape[k + 1] for k in others]]
+    strides = [sign, *[-sign * node.strides[k] for k in others]]
+    solved = affine(node.shape[place + 1], sizes, strides, -sign * node.offset, node.dtype)
+    if not isinstance(solved, Affine):
+        raise InternalError("an affine tensor solved for a place is an affine tensor")
+    return Map(solved, labels[place + 1], (labels[0], *[labels[k + 1] for k in others]))
+
+
+def read(factor: Factor, chosen: Map) -> Factor:
+    """``G[places, ..] = F[f(places), ..]``, zero outside of the bounds."""
+    node = chosen.node
+    if isinstance(node, Affine) and not always_inside(node) and not is_padding(node):
+        return _read_padded(factor, chosen)
+    structural, places = chosen.typed(factor.node.dtype)
+    output = tuple(
+        dict.fromkeys([label for held in factor.labels for label in (chosen.places if held == chosen.at else (held,))])
+    )
+    product = einsum([factor.node, structural], [factor.labels, places], output, 1, factor.node.dtype)
+    return Factor(product, output)
+
+
+def _read_padded(factor: Factor, chosen: Map) -> Factor:
+    """First the factor with zeros before and behind, then the map, which stays within that."""
+    node = chosen.node
+    if not isinstance(node, Affine):
+        raise InternalError("a selection stays within its bounds")
+    low, high = reach(node)
+    low, high = min(low, 0), max(high, node.shape[0] - 1)
+    fresh = max([*factor.labels, *chosen.labels]) + 1
+    padded = affine(node.shape[0], [high - low + 1], [1], low, factor.node.dtype)
+    within = affine(high - low + 1, node.shape[1:], node.strides, node.offset - low, factor.node.dtype)
+    if not isinstance(padded, Affine) or not isinstance(within, Affine):
+        raise InternalError("a padded axis is longer than the axis")
+    once = read(factor, Map(padded, chosen.at, (fresh,)))
+    return read(once, Map(within, fresh, chosen.places))
+
+
+def inside(chosen: Map) -> Factor:
+    """The mask that is true where the map stays within the bounds."""
+    structural, places = chosen.typed(BOOL)
+    return Factor(einsum([structural], [places], chosen.places, 1, BOOL), chosen.places)
+
+
+def written(core: Factor, writing: Writing, sizes: dict[int, int]) -> Factor:
+    """``C[at, ..] = Σ_places [at = f(places)] P[places, ..]``; places that the result has too are not summed."""
+    chosen, dtype = writing.map, core.node.dtype
+    missing = [label for label in chosen.places if label not in core.labels]
+    if missing:
+        spread = ones([sizes[label] for label in missing], dtype)
+        labels = (*missing, *core.labels)
+        core = Factor(einsum([core.node, spread], [core.labels, missing], labels, 1, dtype), labels)
+    held = {*core.labels, chosen.at}
+    output = tuple([label for label in writing.output if label in held])
+    for other in orientations(Factor(chosen.node, chosen.labels)):
+        if len(other.places) == 1 and other.at not in output:  # a shift: zeros are around the one factor
+            return layout(read(core, other), output)
+    structural, places = chosen.typed(dtype)
+    return Factor(einsum([core.node, structural], [core.labels, places], output, 1, dtype), output)
