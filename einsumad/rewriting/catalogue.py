@@ -18,6 +18,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *powers.RULES_FOR_PRODUCTS,
     *linear.RULES_FOR_PRODUCTS,
     *affine.RULES,
+    flatten.RULE_FOR_MAPS,
 )
 SUM_RULES: tuple[Rule, ...] = (
     *flatten.RULES_FOR_SUMS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import TypeAlias
 
-from einsumad.graph import Add, Labels, Node, Ones, Structural, add, fresh_leaf
+from einsumad.graph import Add, Affine, Labels, Node, Ones, Selection, Structural, Unit, add, fresh_leaf
 from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
 from einsumad.rewriting.rules import Context, Rule
 from einsumad.rewriting.work import product_work, sum_work
@@ -213,24 +213,37 @@ def _split(term: Product, common: tuple[int, ...], group: Group) -> tuple[Split,
 
 
 def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inner: Iterable[int]) -> bool:
-    """Whether a factor would leave the reach of a mask that selects it: x in ``Σ_k A[i,k] x[i] [m[i,k]]``.
+    """Whether a factor would leave the reach of what selects it: x in ``Σ_k A[i,k] x[i] [m[i,k]]``.
 
     A mask over an index that is summed inside cannot follow. Where it selects nothing the inner sum is zero, and times
-    an infinite x no longer zero.
+    an infinite x no longer zero. An affine tensor or a selection, which reads or writes all that has one of its
+    indices, would besides become a stored matrix of zeros and ones.
     """
     held = set(inner)
-    masks = [
-        set(labels)
-        for rest in rests
-        for operand, labels in zip(rest.operands, rest.inputs, strict=True)
-        if is_mask(operand, rest.dtype) and not held.issuperset(labels)
-    ]
-    return any(
-        mask.issuperset(term.inputs[k])
-        for mask in masks
-        for k in common
-        if not isinstance(term.operands[k], Structural) and not is_mask(term.operands[k], term.dtype)
-    )
+    pulled = [set(term.inputs[k]) for k in common if not _selects(term.operands[k], term)]
+    placed = [set(term.inputs[k]) for k in common if isinstance(term.operands[k], Affine | Selection)]
+    for rest in rests:
+        for operand, labels in zip(rest.operands, rest.inputs, strict=True):
+            if isinstance(operand, Affine | Selection):
+                acting = _tied(labels, rest)
+                if any(not own.isdisjoint(acting) for own in pulled + placed):
+                    return True
+            if is_mask(operand, rest.dtype) and not held.issuperset(labels) and any(own <= {*labels} for own in pulled):
+                return True
+    return False
+
+
+def _tied(labels: Labels, rest: Product) -> set[int]:
+    """The labels and those that deltas make equal to them."""
+    found = set(labels)
+    units = [held for operand, held in zip(rest.operands, rest.inputs, strict=True) if isinstance(operand, Unit)]
+    while more := [held for held in units if not found.isdisjoint(held) and not found.issuperset(held)]:
+        found.update(*more)
+    return found
+
+
+def _selects(operand: Node, term: Product) -> bool:
+    return isinstance(operand, Structural) or is_mask(operand, term.dtype)
 
 
 def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:

@@ -7,7 +7,7 @@ the work for each node does not grow with the depth of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from einsumad.rewriting.rules import Context, Rule
 
 MOST_OPERANDS = 96
 MOST_TERMS = 64
+MOST_MAPS = 8
 
 
 def flatten_product(node: Einsum, context: Context) -> Node | None:
@@ -99,6 +100,45 @@ def _split(node: Einsum) -> tuple[Node, Einsum] | None:
     return core, einsum([core, *[o for o, _ in given_away]], [free, *structural], range(rank), 1, node.dtype)
 
 
+def distribute_maps(node: Einsum, _: Context) -> Node | None:
+    """``A (S + T) = A S + A T`` where S and T are 0/1 tensors alone, along each of which A can be read or written.
+
+    Only where they act on one tensor or on other 0/1 tensors: what more there is would be multiplied for each of them.
+    """
+    if sum(not isinstance(operand, Structural) and not _is_sum_of_maps(operand) for operand in node.operands) > 1:
+        return None
+    for k, operand in enumerate(node.operands):
+        if not isinstance(operand, Add) or not _is_sum_of_maps(operand) or operand.dtype != node.dtype:
+            continue
+        acting = [j for j, other in enumerate(node.operands) if j != k and not _is_plain(other)]
+        touched = {label for j in acting for label in node.inputs[j]}
+        if touched.isdisjoint(node.inputs[k]):
+            continue
+        terms = []
+        for term in operand.operands:
+            operands = [term if position == k else held for position, held in enumerate(node.operands)]
+            product = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
+            terms.append(_inline(product, [j for j, held in enumerate(product.operands) if held is term]))
+        return add(terms, node.dtype)
+    return None
+
+
+def _is_plain(node: Node) -> bool:
+    return isinstance(node, (Unit, Ones))
+
+
+def _is_sum_of_maps(node: Node) -> bool:
+    """Whether all terms are products of affine tensors, selections, deltas and ones, not of the last two alone."""
+    if not isinstance(node, Add) or len(node.operands) > MOST_MAPS:
+        return False
+    factors = [operand for term in node.operands for operand in _factors(term)]
+    return all(isinstance(factor, Structural) for factor in factors) and not all(map(_is_plain, factors))
+
+
+def _factors(term: Node) -> Sequence[Node]:
+    return term.operands if isinstance(term, Einsum) else (term,)
+
+
 def flatten_sum(node: Add, context: Context) -> Node | None:
     """``A + (B + C) = A + B + C`` where the inner sum has no other user."""
     room = MOST_TERMS - len(node.operands)
@@ -122,5 +162,8 @@ RULES_FOR_PRODUCTS = (
     Rule(
         "expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED
     ),
+)
+RULE_FOR_MAPS = Rule(
+    "distribute-maps", Einsum, "A (S + T) = A S + A T", "sums of 0/1 tensors", distribute_maps, frozenset([Add])
 )
 RULES_FOR_SUMS = (Rule("flatten-sum", Add, "A + (B + C) = A + B + C", "nested sums", flatten_sum, frozenset([Add])),)

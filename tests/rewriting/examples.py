@@ -46,6 +46,11 @@ def row(node: Node) -> Node:
     return einsum([node, ones((3,), float)], [(J,), (I,)], (I, J))
 
 
+def shift(offset: int) -> Node:
+    """The entries of a vector from an offset on."""
+    return einsum([affine(3, (2,), (1,), offset, float)], [(I, J)], (I, J))
+
+
 SHARED_DIAGONAL = einsum([a, b, unit(3, 2, float)], [(I,), (J,), (I, J)], (I, J))
 
 EXAMPLES: dict[str, Node] = {
@@ -71,6 +76,7 @@ EXAMPLES: dict[str, Node] = {
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
     ),
     "orient-affine": einsum([a, affine(2, (3,), (1,), -1, float)], [(J,), (I, J)], (I,)),
+    "distribute-maps": einsum([a, add([shift(0), shift(1)])], [(I,), (I, J)], (J,)),
     "flatten-sum": add([a, add([b, c])]),
     "drop-zeros": add([a, zero((3,), float)]),
     "collect": add([a, scale(2, a)]),
