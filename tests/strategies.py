@@ -51,9 +51,26 @@ COEFFICIENTS = (1, 1, 2, -1, 0.5, -3)
 POSITIVE = (1, 1, 2, 0.5)
 FACTORS = ("ones", "unit", "affine", "selection", "mask")
 COMPARISONS = ("greater", "less_equal", "equal", "not_equal")
-PARAMS = {"power": (3, 2, 5, -1, 0.5, -1.5, 1, 0), "power_log": (1,), "polygamma": (1,)}
+PARAMS = {
+    "power": (3, 2, 5, -1, 0.5, -1.5, 1, 0),
+    "power_log": (1,),
+    "polygamma": (1,),
+    "bessel_j": (0, 1, 2),
+    "bessel_i": (0, 1, 2),
+}
 EVERYWHERE = ("sin", "cos", "tanh", "sigmoid", "softplus", "arctan", "erf", "square", "abs", "relu")
 KINKED = ("abs", "relu", "maximum", "minimum", "maximum_constant", "minimum_constant")
+JUMPING = (
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "copysign",
+    "heaviside",
+    "fmax",
+    "fmin",
+    "fmax_constant",
+    "fmin_constant",
+)
 STEPS = ("sign", "floor", "ceil", "round", "trunc")
 GENERAL = ("inverse", "solve", "determinant", "logabsdet", "product", "logsumexp")
 _VALUED = [
@@ -61,7 +78,7 @@ _VALUED = [
     for name in elementwise_names()
     if apply(name, *[ones((), float)] * elementwise_function(name).arity, params=(1,)).dtype != BOOL
 ]
-SMOOTH = tuple([name for name in _VALUED if name not in KINKED and name not in STEPS])
+SMOOTH = tuple([name for name in _VALUED if name not in (*KINKED, *STEPS, *JUMPING)])
 _MOST_RANK = 3
 _MOST_ENTRIES = 27
 _MOST_INDEX_SPACE = 1 << 17

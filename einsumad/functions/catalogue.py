@@ -57,7 +57,7 @@ class GeneralFunction:
     `infer` gives shape and dtype of the value or raises :class:`ShapeError`. `jacobian` gives, for an operand
     position, terms of shape ``node.shape + operand.shape`` whose sum is the local Jacobian; none means zero.
     `kernel` maps arrays, then the parameters, to the value. `cost` is in flops. `domain` says in words which
-    operands are well-behaved.
+    operands are well-behaved. Where it `gives_index` its operands keep their dtype, which is another one.
     """
 
     name: str
@@ -69,6 +69,7 @@ class GeneralFunction:
     symbol: str
     domain: str
     doc: str
+    gives_index: bool = False
 
 
 class _Named(Protocol):
@@ -188,7 +189,9 @@ def call(name: str, *operands: Node, params: Params = ()) -> Node:
     row = _general.get(name)
     _check(row.name, row.arity, operands)
     shape, dtype = row.infer(operands, params)
-    return general(name, tuple([cast(operand, dtype) for operand in operands]), params, shape, dtype)
+    if not row.gives_index:
+        operands = tuple([cast(operand, dtype) for operand in operands])
+    return general(name, operands, params, shape, dtype)
 
 
 def _check(name: str, arity: int, operands: tuple[Node, ...]) -> None:

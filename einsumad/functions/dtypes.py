@@ -50,6 +50,11 @@ def special(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
     return np.promote_types(floating_one(dtypes, _params), np.float32)
 
 
+def special_two(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
+    """The same for a function of two operands."""
+    return np.promote_types(floating(dtypes, _params), np.float32)
+
+
 def quotient(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
     """The dtype of one over the operand, as true division gives it."""
     return _quotient((dtypes[0], dtypes[0]), _params)

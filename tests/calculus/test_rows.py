@@ -11,7 +11,7 @@ import pytest
 
 from einsumad.calculus import Mode
 from einsumad.execution import evaluate
-from einsumad.functions import apply, call, elementwise_function, elementwise_names, general_names
+from einsumad.functions import apply, call, elementwise_function, elementwise_names, general_function, general_names
 from einsumad.graph import BOOL, Leaf, Node, constant, leaf, ones
 from tests.calculus.oracle import MODES, contract, difference, tower
 
@@ -20,6 +20,8 @@ PARAMS: dict[str, list[Params]] = {
     "power": [(3,), (2,), (-1,), (0.5,), (2.7,), (1,), (0,)],
     "power_log": [(1,), (2,)],
     "polygamma": [(1,)],
+    "bessel_j": [(0,), (2,)],
+    "bessel_i": [(0,), (2,)],
     "determinant_minors": [(1,), (2,)],
     "product_of_others": [(1,), (2,)],
 }
@@ -76,6 +78,9 @@ GENERAL = [
     Case("solve", (), ((2, 2), (2, 1)), False),
     *[Case(name, (), ((3,),), False) for name in REDUCTIONS],
     *[Case("product_of_others", params, ((3,),), False) for params in PARAMS["product_of_others"]],
+    Case("sort", (), ((3,),), False),
+    Case("partition", (1,), ((3,),), False),
+    Case("tie_count", (), ((3,),), False),
 ]
 BATCHED = [
     *[Case(name, (), ((2, 2, 2),), False) for name in MATRIX],
@@ -83,6 +88,9 @@ BATCHED = [
     Case("solve", (), ((2, 2, 2), (2, 2, 2)), False),
     *[Case(name, (), ((2, 3),), False) for name in REDUCTIONS],
     Case("product_of_others", (1,), ((2, 3),), False),
+    Case("sort", (), ((2, 3),), False),
+    Case("partition", (0, 1), ((2, 3),), False),
+    Case("tie_count", (), ((2, 3),), False),
 ]
 ELEMENTWISE = elementwise_cases()
 
@@ -94,7 +102,8 @@ def test_every_row_has_a_case() -> None:
         if apply(name, *[ones((), float)] * elementwise_function(name).arity, params=(1,)).dtype == BOOL
     }
     assert {case.name for case in ELEMENTWISE} == set(elementwise_names()) - truth
-    assert {case.name for case in GENERAL} == {case.name for case in BATCHED} == set(general_names())
+    indices = {name for name in general_names() if general_function(name).gives_index}
+    assert {case.name for case in GENERAL} == {case.name for case in BATCHED} == set(general_names()) - indices
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -21,6 +21,7 @@ from einsumad.graph import (
     Leaf,
     Node,
     Ones,
+    Selection,
     Unit,
     Zero,
     add,
@@ -60,6 +61,8 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
         case Unit():
             index = np.indices(node.shape)
             return np.all(index == index[0], axis=0).astype(node.dtype)
+        case Selection():
+            return (np.arange(node.shape[-1]) == operands[0][..., None]).astype(node.dtype)
         case Add():
             return np.asarray(sum(operands[1:], operands[0]), node.dtype)
         case Einsum():

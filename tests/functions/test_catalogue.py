@@ -24,7 +24,13 @@ from einsumad.functions import (
 )
 from tests.functions.evaluation import elementwise_value, variable
 
-PARAMS: dict[str, tuple[int, ...]] = {"power": (3,), "power_log": (1,), "polygamma": (1,)}
+PARAMS: dict[str, tuple[int, ...]] = {
+    "power": (3,),
+    "power_log": (1,),
+    "polygamma": (1,),
+    "bessel_j": (2,),
+    "bessel_i": (2,),
+}
 DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64]
 
 

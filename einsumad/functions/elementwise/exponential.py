@@ -1,4 +1,4 @@
-"""Exponential, logarithm and the functions made of them that need care: expm1, log1p, sigmoid, softplus.
+"""Exponentials, logarithms and the functions made of them that need care: expm1, log1p, sigmoid, logaddexp.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: no partial overflows where the
 derivative is finite.
@@ -6,10 +6,12 @@ derivative is finite.
 
 from __future__ import annotations
 
+from math import log
+
 from einsumad.functions.catalogue import Partials, apply
-from einsumad.functions.dtypes import floating_one, special
+from einsumad.functions.dtypes import floating, floating_one, special
 from einsumad.functions.rows import row
-from einsumad.graph import Elementwise, multiply, negate, ones, total
+from einsumad.graph import Elementwise, Node, multiply, negate, ones, scale, total
 
 
 @row("exp", "np.exp", (-3.0, 3.0), dtype=floating_one, cost=12)
@@ -47,3 +49,41 @@ def _sigmoid(node: Elementwise) -> Partials:
 def _softplus(node: Elementwise) -> Partials:
     """``softplus(x) = log(1 + exp(x))``, computed as log(exp(0) + exp(x)); ``softplus'(x) = sigmoid(x)``."""
     return (apply("sigmoid", node.operands[0]),)
+
+
+@row("exp2", "np.exp2", (-3.0, 3.0), dtype=floating_one, cost=12)
+def _exp2(node: Elementwise) -> Partials:
+    """``exp2(x) = 2^x``; ``exp2'(x) = log(2) 2^x``."""
+    return (scale(log(2), node),)
+
+
+@row("log2", "np.log2", (0.1, 5.0), dtype=floating_one, cost=12)
+def _log2(node: Elementwise) -> Partials:
+    """``log2'(x) = 1/(log(2) x)``, for x > 0."""
+    return (scale(1 / log(2), apply("reciprocal", node.operands[0])),)
+
+
+@row("log10", "np.log10", (0.1, 5.0), dtype=floating_one, cost=12)
+def _log10(node: Elementwise) -> Partials:
+    """``log10'(x) = 1/(log(10) x)``, for x > 0."""
+    return (scale(1 / log(10), apply("reciprocal", node.operands[0])),)
+
+
+def _difference(a: Node, b: Node) -> Node:
+    """``a - b``, and 0 where both are the same infinity: there each has one half of a sum of exponentials."""
+    known = apply("logical_or", apply("isfinite", a), apply("not_equal", a, b))
+    return multiply(known, total(a, negate(b)))
+
+
+@row("logaddexp", "np.logaddexp", (-3.0, 3.0), (-2.0, 2.0), dtype=floating, cost=28)
+def _logaddexp(node: Elementwise) -> Partials:
+    """``log(exp(a) + exp(b))``: ``d = sigmoid(a - b) da + sigmoid(b - a) db``."""
+    gap = _difference(*node.operands)
+    return apply("sigmoid", gap), apply("sigmoid", negate(gap))
+
+
+@row("logaddexp2", "np.logaddexp2", (-3.0, 3.0), (-2.0, 2.0), dtype=floating, cost=28)
+def _logaddexp2(node: Elementwise) -> Partials:
+    """``log2(2^a + 2^b)``: ``d = sigmoid(log(2) (a - b)) da + sigmoid(log(2) (b - a)) db``."""
+    gap = scale(log(2), _difference(*node.operands))
+    return apply("sigmoid", gap), apply("sigmoid", negate(gap))

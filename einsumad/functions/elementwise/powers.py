@@ -33,6 +33,12 @@ def _sqrt(node: Elementwise) -> Partials:
     return (scale(0.5, apply("reciprocal", node)),)
 
 
+@row("cbrt", "np.cbrt", (0.1, 5.0), dtype=floating_one, cost=20)
+def _cbrt(node: Elementwise) -> Partials:
+    """``cbrt'(x) = 1/(3 cbrt(x)^2)``: infinite at 0."""
+    return (scale(1 / 3, apply("power", node, params=(-2,))),)
+
+
 @row("square", "np.square", (-3.0, 3.0), dtype=of_ufunc(np.square))
 def _square(node: Elementwise) -> Partials:
     """``(x^2)' = 2 x``."""

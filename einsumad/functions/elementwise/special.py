@@ -1,4 +1,4 @@
-"""Special functions: the error function and the logarithm of the gamma function with its derivatives.
+"""Special functions of SciPy: error functions and the normal distribution, the gamma and beta functions, entropies.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: SciPy is named in source text only and
 never imported here.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import factorial, pi, sqrt
 
 from einsumad.errors import DifferentiationError
-from einsumad.functions.catalogue import Partials, apply
-from einsumad.functions.dtypes import special
+from einsumad.functions.catalogue import Partials, Source, apply
+from einsumad.functions.dtypes import special, special_two
 from einsumad.functions.rows import literal, row, whole
-from einsumad.graph import Elementwise, Node, Params, negate, scale
+from einsumad.graph import Elementwise, Node, Params, multiply, negate, ones, scale, total, zero
 
 _MOST_FACTORIAL = 170
 
@@ -61,3 +61,141 @@ def _polygamma_source(operands: tuple[str, ...], params: Params) -> str:
 def _polygamma(node: Elementwise) -> Partials:
     """The n-th derivative of the digamma function, n the only parameter; its derivative has order n + 1."""
     return (apply("polygamma", node.operands[0], params=(whole(node.params) + 1,)),)
+
+
+@row("erfinv", "special.erfinv", (-0.9, 0.9), dtype=special, cost=40)
+def _erfinv(node: Elementwise) -> Partials:
+    """The inverse y of the error function: ``erfinv'(x) = sqrt(pi)/2 exp(y^2)``."""
+    return (scale(sqrt(pi) / 2, apply("exp", apply("square", node))),)
+
+
+@row("erfcinv", "special.erfcinv", (0.1, 1.9), dtype=special, cost=40)
+def _erfcinv(node: Elementwise) -> Partials:
+    """The inverse y of ``erfc``: ``erfcinv'(x) = -sqrt(pi)/2 exp(y^2)``."""
+    return (scale(-sqrt(pi) / 2, apply("exp", apply("square", node))),)
+
+
+@row("ndtr", "special.ndtr", (-2.5, 2.5), dtype=special, cost=20)
+def _ndtr(node: Elementwise) -> Partials:
+    """The distribution function of the normal distribution: ``ndtr'(x) = exp(-x^2/2)/sqrt(2 pi)``."""
+    return (scale(1 / sqrt(2 * pi), apply("exp", scale(-0.5, apply("square", node.operands[0])))),)
+
+
+@row("log_ndtr", "special.log_ndtr", (-2.5, 2.5), dtype=special, cost=30)
+def _log_ndtr(node: Elementwise) -> Partials:
+    """``log ndtr(x)``: its derivative ``exp(-x^2/2 - log ndtr(x))/sqrt(2 pi)`` has no quotient of small numbers."""
+    exponent = total(scale(-0.5, apply("square", node.operands[0])), negate(node))
+    return (scale(1 / sqrt(2 * pi), apply("exp", exponent)),)
+
+
+@row("ndtri", "special.ndtri", (0.1, 0.9), dtype=special, cost=40)
+def _ndtri(node: Elementwise) -> Partials:
+    """The quantiles y of the normal distribution: ``ndtri'(x) = sqrt(2 pi) exp(y^2/2)``."""
+    return (scale(sqrt(2 * pi), apply("exp", scale(0.5, apply("square", node)))),)
+
+
+@row("logit", "special.logit", (0.1, 0.9), dtype=special, cost=20)
+def _logit(node: Elementwise) -> Partials:
+    """``log(x/(1 - x))``: ``logit'(x) = 1/x + 1/(1 - x)``."""
+    x = node.operands[0]
+    return (total(apply("reciprocal", x), apply("reciprocal", total(ones(x.shape, x.dtype), negate(x)))),)
+
+
+@row("gamma", "special.gamma", (0.3, 4.0), dtype=special, cost=40)
+def _gamma(node: Elementwise) -> Partials:
+    """``Gamma'(x) = Gamma(x) digamma(x)``."""
+    return (multiply(node, apply("digamma", node.operands[0])),)
+
+
+def _log_beta_partials(node: Elementwise) -> tuple[Node, Node]:
+    a, b = node.operands
+    whole_part = negate(apply("digamma", total(a, b)))
+    return total(apply("digamma", a), whole_part), total(apply("digamma", b), whole_part)
+
+
+@row("betaln", "special.betaln", (0.3, 4.0), (0.3, 4.0), dtype=special_two, cost=60)
+def _betaln(node: Elementwise) -> Partials:
+    """``log |B(a, b)|``: ``d = (digamma(a) - digamma(a + b)) da + (digamma(b) - digamma(a + b)) db``."""
+    return _log_beta_partials(node)
+
+
+@row("beta", "special.beta", (0.3, 4.0), (0.3, 4.0), dtype=special_two, cost=60)
+def _beta(node: Elementwise) -> Partials:
+    """``B(a, b) = Gamma(a) Gamma(b)/Gamma(a + b)``: the value times the derivatives of its logarithm."""
+    in_a, in_b = _log_beta_partials(node)
+    return multiply(node, in_a), multiply(node, in_b)
+
+
+def _either(x: Node, y: Node) -> Node:
+    """The mask that is false where both are zero."""
+    nothing = zero(x.shape, x.dtype)
+    return apply("logical_or", apply("not_equal", x, nothing), apply("not_equal", y, nothing))
+
+
+@row("xlogy", "special.xlogy", (0.2, 3.0), (0.2, 3.0), dtype=special_two, cost=16)
+def _xlogy(node: Elementwise) -> Partials:
+    """``x log(y)``, 0 at x = 0: ``d = log(y) dx + x/y dy``, and 0 dy where both are 0."""
+    x, y = node.operands
+    return apply("log", y), multiply(_either(x, y), x, apply("reciprocal", y))
+
+
+@row("xlog1py", "special.xlog1py", (0.2, 3.0), (-0.8, 3.0), dtype=special_two, cost=16)
+def _xlog1py(node: Elementwise) -> Partials:
+    """``x log(1 + y)``, 0 at x = 0: ``d = log(1 + y) dx + x/(1 + y) dy``, and 0 dy where x = 0 and y = -1."""
+    x, y = node.operands
+    inside = total(ones(y.shape, y.dtype), y)
+    return apply("log1p", y), multiply(_either(x, inside), x, apply("reciprocal", inside))
+
+
+@row("entr", "special.entr", (0.1, 4.0), dtype=special, cost=16)
+def _entr(node: Elementwise) -> Partials:
+    """``-x log(x)``, 0 at 0: ``entr'(x) = -log(x) - 1``, infinite at 0."""
+    x = node.operands[0]
+    return (negate(total(apply("log", x), ones(x.shape, x.dtype))),)
+
+
+def _log_quotient(x: Node, y: Node) -> Node:
+    return apply("log", multiply(x, apply("reciprocal", y)))
+
+
+@row("rel_entr", "special.rel_entr", (0.2, 3.0), (0.2, 3.0), dtype=special_two, cost=20)
+def _rel_entr(node: Elementwise) -> Partials:
+    """``x log(x/y)``: ``d = (log(x/y) + 1) dx - x/y dy``."""
+    x, y = node.operands
+    in_x = total(_log_quotient(x, y), ones(x.shape, x.dtype))
+    return in_x, multiply(x, apply("reciprocal", y), coefficient=-1)
+
+
+@row("kl_div", "special.kl_div", (0.2, 3.0), (0.2, 3.0), dtype=special_two, cost=20)
+def _kl_div(node: Elementwise) -> Partials:
+    """``x log(x/y) - x + y``: ``d = log(x/y) dx + (1 - x/y) dy``."""
+    x, y = node.operands
+    in_y = total(ones(x.shape, x.dtype), multiply(x, apply("reciprocal", y), coefficient=-1))
+    return _log_quotient(x, y), in_y
+
+
+def _bessel(letter: str) -> Source:
+    """Write a Bessel function of the whole order that is the only parameter, by its own ufunc where SciPy has one."""
+
+    def source(operands: tuple[str, ...], params: Params) -> str:
+        order = whole(params)
+        known = order in (0, 1)
+        return f"special.{letter}{order}({operands[0]})" if known else f"special.{letter}v({order}, {operands[0]})"
+
+    return source
+
+
+@row("bessel_j", _bessel("j"), (0.3, 8.0), dtype=special, cost=60, symbol="J", takes_out=True)
+def _bessel_j(node: Elementwise) -> Partials:
+    """``J_n`` of whole order: ``J_n' = (J_(n-1) - J_(n+1))/2``, with ``J_(-n) = (-1)^n J_n`` (DLMF 10.6.1)."""
+    x, order = node.operands[0], whole(node.params)
+    below, above = (apply("bessel_j", x, params=(k,)) for k in (order - 1, order + 1))
+    return (total(scale(0.5, below), scale(-0.5, above)),)
+
+
+@row("bessel_i", _bessel("i"), (0.3, 4.0), dtype=special, cost=60, symbol="I", takes_out=True)
+def _bessel_i(node: Elementwise) -> Partials:
+    """``I_n`` of whole order: ``I_n' = (I_(n-1) + I_(n+1))/2``, with ``I_(-n) = I_n`` (DLMF 10.29.1)."""
+    x, order = node.operands[0], whole(node.params)
+    below, above = (apply("bessel_i", x, params=(k,)) for k in (order - 1, order + 1))
+    return (total(scale(0.5, below), scale(0.5, above)),)

@@ -108,3 +108,25 @@ def _cosh(node: Elementwise) -> Partials:
 def _tanh(node: Elementwise) -> Partials:
     """``tanh'(x) = 1 - tanh(x)^2``, which needs the value only; its error is that of rounding the value."""
     return (total(_one(node), scale(-1, apply("square", node))),)
+
+
+@row("arcsinh", "np.arcsinh", (-3.0, 3.0), dtype=floating_one, cost=24)
+def _arcsinh(node: Elementwise) -> Partials:
+    """``arcsinh'(x) = 1/sqrt(1 + x^2)``, with the root as a hypotenuse."""
+    x = node.operands[0]
+    return (apply("reciprocal", apply("hypot", _one(x), x)),)
+
+
+@row("arccosh", "np.arccosh", (1.1, 5.0), dtype=floating_one, cost=24)
+def _arccosh(node: Elementwise) -> Partials:
+    """``arccosh'(x) = 1/sqrt(x - 1) 1/sqrt(x + 1)``: infinite at 1."""
+    x = node.operands[0]
+    below, above = total(x, negate(_one(x))), total(x, _one(x))
+    return (multiply(apply("power", below, params=(-0.5,)), apply("power", above, params=(-0.5,))),)
+
+
+@row("arctanh", "np.arctanh", (-0.9, 0.9), dtype=floating_one, cost=24)
+def _arctanh(node: Elementwise) -> Partials:
+    """``arctanh'(x) = 1/((1 - x)(1 + x))``: infinite at -1 and 1."""
+    x = node.operands[0]
+    return (apply("reciprocal", multiply(total(_one(x), negate(x)), total(_one(x), x))),)
