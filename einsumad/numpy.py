@@ -26,8 +26,10 @@ __all__ = ["array", "asarray"]
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's name)
     """``numpy.array`` of nested sequences, whose entries may be traced values: then a traced value."""
     if isinstance(object, Tensor):
-        _refuse("array", {name: value for name, value in options.items() if name != "copy"})
-        return object if dtype is None else Tensor(in_dtype(object.node, dtype))
+        copied = options.pop("copy", True)
+        _refuse("array", options)
+        same = dtype is None or np.dtype(dtype) == object.dtype
+        return object if same and not copied else Tensor(in_dtype(object.node, dtype or object.dtype))
     if not (isinstance(object, (list, tuple)) and holds_tensor(object)):
         return np.array(object, dtype, **options)
     _refuse("array", options)
@@ -35,8 +37,10 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 
 
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
-    """``numpy.asarray``, and :func:`array` for what has traced entries."""
-    if isinstance(a, Tensor) or (isinstance(a, (list, tuple)) and holds_tensor(a)):
+    """``numpy.asarray``, and :func:`array` for traced entries; a traced value of that dtype is returned itself."""
+    if isinstance(a, Tensor):
+        return array(a, dtype, copy=None, **options)
+    if isinstance(a, (list, tuple)) and holds_tensor(a):
         return array(a, dtype, **options)
     return np.asarray(a, dtype, **options)
 

@@ -1,8 +1,7 @@
 """Python's operators for a class that answers to NumPy's ufuncs.
 
 Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays
-use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same; nothing is written
-in place: ``x += y`` binds the name x anew.
+use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same.
 """
 
 from __future__ import annotations

@@ -28,6 +28,11 @@ _ufuncs: dict[np.ufunc, Handler] = {}
 _special: dict[str, Handler] = {}
 _methods: dict[tuple[np.ufunc, str], Handler] = {}
 
+WRITERS: frozenset[Callable[..., Any]] = frozenset(
+    [np.put, np.copyto, np.fill_diagonal, np.put_along_axis, np.putmask, np.place]
+)
+"""Functions that write into their first argument; their handlers return the node that it then has."""
+
 _METHOD_OPTIONS = ("out", "where", "initial")
 _UFUNC_OPTIONS = {
     "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",

@@ -8,17 +8,19 @@ derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Never, NoReturn
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
-from einsumad.frontend.registry import call_function, call_ufunc
+from einsumad.frontend.registry import WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
+from einsumad.frontend.views import Entries, attach
 from einsumad.graph import Node
 from einsumad.graph.display import expression_text, short_text
 
@@ -32,16 +34,15 @@ _TO_ARRAY = (
     "build an array "
     "from traced entries, and np.where in the place of writing into an array"
 )
-_NO_INDEX = (
-    "indexing of traced values is not supported yet: use np.expand_dims for new axes, np.einsum with a constant, or "
-    "split the argument"
-)
-_NO_ITERATION = "iteration over a traced value is indexing, which is not supported yet: use functions of whole arrays"
+_NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value)"
 _NO_UPDATE = (
-    "an in-place operator on a tensor that requires a gradient would only bind the name to a new one that requires "
-    "none: make the updated parameter with ea.tensor(t.numpy() - step, requires_grad=True)"
+    "a tensor that requires a gradient is not written to, it would no longer be the one that backward knows: make "
+    "the updated parameter with ea.tensor(t.numpy() - step, requires_grad=True)"
 )
-_NO_WRITE = "a traced value cannot be written to: use np.where(mask, new, old) to replace entries"
+_INTO_ARRAY = (
+    "a traced value cannot be written into a plain array: the derivative would be lost; make the array a traced one, "
+    "as by np.zeros_like of a traced value, or build it with einsumad.numpy.array"
+)
 
 
 def _refused(what: str, remedy: str) -> Callable[..., Never]:
@@ -87,8 +88,45 @@ def _reshape(self: Tensor, *shape: Any, **options: Any) -> Any:
     return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
 
 
+def _flatten(self: Tensor, order: str = "C") -> Any:
+    return np.copy(_ravel(self, order))
+
+
+_ravel = _method(np.ravel)
+
+
+def _get_item(self: Tensor, index: Any) -> Any:
+    arguments = (self, index)
+    return attach(wrap(call_function(operator.getitem, arguments, {})), operator.getitem, arguments, {})
+
+
+def _set_item(self: Tensor, index: Any, value: Any) -> None:
+    _written_to(self, call_function(operator.setitem, (self, index, value), {}))
+
+
+def _written_to(target: Any, node: Node) -> None:
+    if not isinstance(target, Tensor):
+        raise TracingError(_INTO_ARRAY)
+    target.entries.write(node, _may_write)
+
+
+def _may_write(node: Node) -> None:
+    if requires_gradient(node):
+        raise TracingError(_NO_UPDATE)
+
+
+def _entries(self: Tensor) -> Iterator[Any]:
+    if not self.node.shape:
+        raise TypeError("iteration over a traced value without axes")
+    return iter([self[k] for k in range(self.node.shape[0])])
+
+
 def _itself(self: Tensor, *_: Any) -> Tensor:
     return self
+
+
+def _fresh(self: Tensor, *_: Any) -> Tensor:
+    return Tensor(self.node)
 
 
 def _get_gradient(self: Tensor) -> np.ndarray | None:
@@ -105,11 +143,22 @@ def _requires_gradient(self: Tensor) -> bool:
     return requires_gradient(self.node)
 
 
-def _in_place(self: Tensor, _: object) -> Any:
-    """Let ``x += y`` bind the name x anew; refuse it where that would end the life of a trained parameter unseen."""
-    if requires_gradient(self.node):
-        raise TracingError(_NO_UPDATE)
-    return NotImplemented
+def _in_place(ufunc: np.ufunc) -> Callable[[Tensor, Any], Tensor]:
+    """``x += y`` as NumPy's arrays do it, seen by all names and views of x; numbers, which have no axes, rebind."""
+
+    def act(self: Tensor, other: Any) -> Tensor:
+        _may_write(self.node)
+        if not self.node.shape:
+            return NotImplemented  # type: ignore[no-any-return]
+        result: Tensor = ufunc(self, other)
+        if result.shape != self.shape:
+            raise ShapeError(f"an in-place {ufunc.__name__} of shape {self.shape} has a result of shape {result.shape}")
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"an in-place {ufunc.__name__} cannot put {result.dtype} into an array of {self.dtype}")
+        self[...] = result
+        return self
+
+    return act
 
 
 class Tensor(Operators):
@@ -118,10 +167,15 @@ class Tensor(Operators):
     It is made by the transforms and by :func:`einsumad.variable`, not by hand.
     """
 
-    __slots__ = ("__weakref__", "node")
+    __slots__ = ("__weakref__", "entries")
 
     def __init__(self, node: Node) -> None:
-        self.node = node
+        self.entries = Entries(node)
+
+    @property
+    def node(self) -> Node:
+        """The expression of the value."""
+        return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return wrap(call_ufunc(ufunc, method, inputs, kwargs))
@@ -135,7 +189,10 @@ class Tensor(Operators):
     ) -> Any:
         if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
             return NotImplemented
-        return wrap(call_function(function, args, kwargs))
+        result = call_function(function, args, kwargs)
+        if function in WRITERS:
+            return _written_to(args[0] if args else None, result)
+        return attach(wrap(result), function, args, kwargs)
 
     def __bool__(self) -> bool:
         return bool(self.numpy("bool()"))
@@ -184,10 +241,17 @@ class Tensor(Operators):
     T = property(_transpose)
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
     real, conj, conjugate = property(_itself), _itself, _itself
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _in_place
-    __copy__, __deepcopy__ = _itself, _itself
+    __iadd__, __isub__, __imul__ = _in_place(np.add), _in_place(np.subtract), _in_place(np.multiply)
+    __itruediv__, __ifloordiv__, __imod__ = (_in_place(f) for f in (np.true_divide, np.floor_divide, np.remainder))
+    __ipow__, __imatmul__ = _in_place(np.power), _in_place(np.matmul)
+    __iand__, __ior__, __ixor__ = (_in_place(f) for f in (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    __ilshift__, __irshift__ = _in_place(np.left_shift), _in_place(np.right_shift)
+    __copy__, __deepcopy__ = _fresh, _fresh
     transpose, reshape = _transpose, _reshape
+    ravel, flatten, take, repeat = _ravel, _flatten, _method(np.take), _method(np.repeat)
     swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)
+    cumsum, cumprod = _method(np.cumsum), _method(np.cumprod)
+    argmax, argmin, argsort = _method(np.argmax), _method(np.argmin), _method(np.argsort)
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
     dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)
@@ -196,9 +260,10 @@ class Tensor(Operators):
     __complex__, __index__ = _refused("complex()", _TO_NUMBER), _refused("use as an index", _TO_NUMBER)
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
     __array__ = _refused("conversion to an array", _TO_ARRAY)
-    __getitem__, __iter__ = _refused("indexing", _NO_INDEX), _refused("iteration", _NO_ITERATION)
-    __contains__ = _refused("'in'", _NO_ITERATION)
-    __setitem__, __delitem__ = _refused("writing to entries", _NO_WRITE), _refused("deletion", _NO_WRITE)
+    __getitem__ = _get_item
+    __iter__ = _entries
+    __contains__ = _refused("'in'", _NO_MEMBER)
+    __setitem__, __delitem__ = _set_item, _refused("deletion", "arrays have a fixed size")
 
 
 class _NoAttributeError(TracingError, AttributeError):
@@ -219,6 +284,8 @@ def wrap(result: Any) -> Any:
     """What a handler returned, with tensors for nodes, also within tuples and NumPy's named tuples."""
     if isinstance(result, Node):
         return Tensor(result)
+    if isinstance(result, list):
+        return [wrap(part) for part in result]
     if isinstance(result, tuple) and any(isinstance(part, Node) for part in result):
         parts = [wrap(part) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)

@@ -21,10 +21,12 @@ SHAPES = [(), (1,), (3,), (2, 3), (0,), (2, 0, 1)]
 UNARY = [
     *[u for u in [*ROW_OF_UFUNC, *ROW_OF_ROUNDING] if u.nin == 1],
     *[np.absolute, np.fabs, np.positive, np.conjugate, np.negative, np.square, np.reciprocal],
+    *[np.deg2rad, np.radians, np.rad2deg, np.degrees],
 ]
 BINARY = [
     *[u for u in ROW_OF_UFUNC if u.nin == 2],
     *[np.add, np.subtract, np.multiply, np.true_divide, np.maximum, np.minimum, np.power, np.logical_xor],
+    *[np.fmax, np.fmin, np.float_power],
 ]
 SPECIAL = [
     scipy.special.expit,
@@ -36,6 +38,13 @@ SPECIAL = [
     scipy.special.digamma,
     scipy.special.log1p,
     scipy.special.expm1,
+    *[scipy.special.erfinv, scipy.special.erfcinv, scipy.special.ndtr, scipy.special.log_ndtr, scipy.special.ndtri],
+    *[scipy.special.logit, scipy.special.gamma, scipy.special.entr, scipy.special.cbrt, scipy.special.exp2],
+    *[scipy.special.j0, scipy.special.j1, scipy.special.i0, scipy.special.i1],
+]
+SPECIAL_OF_TWO = [
+    *[scipy.special.beta, scipy.special.betaln, scipy.special.xlogy, scipy.special.xlog1py],
+    *[scipy.special.rel_entr, scipy.special.kl_div],
 ]
 OPERANDS: list[Any] = [
     data((2, 3), "f8", 1),
@@ -102,6 +111,36 @@ def test_binary_ufuncs(ufunc: np.ufunc, k: int) -> None:
                 ufunc(traced(x), traced(y))
             continue
         check(ufunc, x, y)
+
+
+@pytest.mark.parametrize("ufunc", SPECIAL_OF_TWO, ids=lambda u: u.__name__)
+@pytest.mark.parametrize("dtypes", ["f8 f8", "f4 f4", "f8 f4", "i8 f8"])
+def test_special_ufuncs_of_two(ufunc: np.ufunc, dtypes: str) -> None:
+    first, second = dtypes.split()
+    check(ufunc, data((2, 3), first), data((3,), second))
+    check(ufunc, data((3,), first), 0.5)
+
+
+@pytest.mark.parametrize("order", [-2, 0, 1, 3, 3.0])
+def test_bessel_functions_of_whole_order(order: float) -> None:
+    for ufunc in (scipy.special.jv, scipy.special.iv):
+        check(lambda x, f=ufunc: f(order, x), data((3,)))
+        with pytest.raises(TracingError, match="whole number"):
+            ufunc(0.5, traced(data((3,))))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_functions_with_two_values(dtype: str) -> None:
+    x = np.array([-2.5, -0.25, 0.75, 3.0], dtype)
+    check(lambda a: np.divmod(a, 0.5), x)
+    check(np.modf, x)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_numbers_for_what_is_none(dtype: str) -> None:
+    x = np.array([1.0, np.nan, np.inf, -np.inf]) if dtype != "i8" else np.arange(4)
+    for options in ({}, {"nan": 2.5}, {"posinf": 3, "neginf": -1}):
+        check(lambda a, o=options: np.nan_to_num(a, **o), x.astype(dtype))
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, -2, 0.5, -0.5, 1.5, np.float64(2.0), np.float32(2.5), True, 0.0])

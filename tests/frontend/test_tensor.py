@@ -35,11 +35,7 @@ CONVERSIONS = [
     (lambda x: np.array([x, x]), "einsumad.numpy.array"),
     (lambda x: [x, 1] + np.ones(2) * x, "einsumad.numpy.array"),
     (lambda x: np.full(3, x), "np.where"),
-    (iter, "iteration"),
-    (lambda x: x[0], "indexing"),
-    (lambda x: x[None], "indexing"),
-    (lambda x: operator.setitem(x, 0, 1.0), "np.where"),
-    (lambda x: 1.0 in x, "'in'"),
+    (lambda x: 1.0 in x, "np.any"),
     (scipy.linalg.expm, "conversion to an array"),
     (scipy.special.logsumexp, "conversion to an array"),
     (np.ones(()).dot, "conversion to an array"),
@@ -71,29 +67,26 @@ def test_writing_a_traced_value_into_an_array() -> None:
     assert (target == 0).all()
 
 
-def test_an_in_place_operator_binds_the_name_anew() -> None:
+def test_an_in_place_operator_writes_into_arrays_and_rebinds_numbers() -> None:
     w = traced(data((3,)))
     x = w
     x += 1
-    assert x is not w
-    np.testing.assert_array_equal(w.numpy(), data((3,)))
+    assert x is w
+    np.testing.assert_array_equal(w.numpy(), data((3,)) + 1)
+    s = t = np.sum(w)
+    s += 1
+    np.testing.assert_array_equal(s.numpy(), t.numpy() + 1)
 
 
 UNSUPPORTED = [
-    (np.cumsum, "numpy.cumsum"),
     (np.fft.fft, "numpy.fft.fft"),
-    (lambda x: np.stack([x, x]), "numpy.stack"),
-    (lambda x: np.concatenate([x, x]), "numpy.concatenate"),
     (lambda x: np.linalg.eigh(np.multiply.outer(x, x)), "numpy.linalg.eigh"),
-    (lambda x: x // 2, "numpy.floor_divide"),
-    (lambda x: x % 2, "numpy.remainder"),
-    (lambda x: divmod(x, 2), "numpy.divmod"),
-    (np.cbrt, "numpy.cbrt"),
-    (np.add.accumulate, "numpy.add.accumulate"),
     (np.subtract.reduce, "numpy.subtract.reduce"),
     (lambda x: np.add.at(x, 0, 1), "numpy.add.at"),
-    (lambda x: scipy.special.xlogy(x, x), "scipy.special.xlogy"),
-    (lambda x: x.cumsum(), "ndarray.cumsum"),
+    (np.sinc, "numpy.sinc"),
+    (np.maximum.accumulate, "numpy.maximum.accumulate"),
+    (scipy.special.dawsn, "scipy.special.dawsn"),
+    (lambda x: x.partition(1), "ndarray.partition"),
     (lambda x: x.sort(), "ndarray.sort"),
     (lambda x: np.linspace(0, x, 3), "numpy.linspace"),
 ]
@@ -108,7 +101,7 @@ def test_what_is_not_supported_is_named(call: Any, name: str) -> None:
 
 def test_attributes() -> None:
     x = traced(data((3,)))
-    assert not hasattr(x, "cumsum")
+    assert not hasattr(x, "partition")
     assert not hasattr(x, "__array_interface__")
     with pytest.raises(AttributeError, match="'colour'"):
         _ = x.colour
@@ -147,8 +140,7 @@ def test_numpy_gives_a_copy() -> None:
 
 def test_copies_hash_and_text() -> None:
     x = traced(data((3,)))
-    assert copy.copy(x) is x
-    assert copy.deepcopy(x) is x
+    assert copy.copy(x).node is copy.deepcopy(x).node is x.node
     assert pickle.loads(pickle.dumps(np.exp(x))).node is np.exp(x).node  # noqa: S301 (made above)
     assert {x: 1}[x] == 1
     assert repr(x) == "Tensor(x0[i], shape=(3,), dtype=float64)"

@@ -105,12 +105,11 @@ def test_an_operation_without_a_rule_raises():
         local_jacobian(ones((2,), np.float64), 0)
 
 
-@pytest.mark.parametrize("function", [np.sinc, np.cumsum, np.sort, np.convolve, np.fft.fft, np.linalg.eigh])
+@pytest.mark.parametrize("function", [np.sinc, np.unwrap, np.fft.fft, np.linalg.eigh])
 def test_a_function_that_is_not_known_raises_with_its_name(function):
     argument = np.eye(2) if function is np.linalg.eigh else np.ones(2)
-    operands = (argument, argument) if function is np.convolve else (argument,)
     with pytest.raises(ea.TracingError, match=function.__name__):
-        ea.jacobian(function)(*operands)
+        ea.jacobian(function)(argument)
 
 
 def test_second_derivatives_of_products_of_three_in_all_pairs_of_slots():

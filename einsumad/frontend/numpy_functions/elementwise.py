@@ -12,7 +12,7 @@ import numpy as np
 
 from einsumad.errors import InternalError, TracingError
 from einsumad.frontend.broadcasting import align
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, ufunc_operands
 from einsumad.frontend.registry import (
     implements,
@@ -21,15 +21,22 @@ from einsumad.frontend.registry import (
     qualified_name,
     refuse_options,
 )
+from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Node, Params, negate
+from einsumad.graph import BOOL, Node, Params, negate, ones, scale
 
 ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.exp: "exp",
     np.log: "log",
     np.log1p: "log1p",
     np.expm1: "expm1",
+    np.exp2: "exp2",
+    np.log2: "log2",
+    np.log10: "log10",
+    np.logaddexp: "logaddexp",
+    np.logaddexp2: "logaddexp2",
     np.sqrt: "sqrt",
+    np.cbrt: "cbrt",
     np.sin: "sin",
     np.cos: "cos",
     np.tan: "tan",
@@ -40,6 +47,15 @@ ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.sinh: "sinh",
     np.cosh: "cosh",
     np.tanh: "tanh",
+    np.arcsinh: "arcsinh",
+    np.arccosh: "arccosh",
+    np.arctanh: "arctanh",
+    np.hypot: "hypot",
+    np.floor_divide: "floor_divide",
+    np.remainder: "remainder",
+    np.fmod: "fmod",
+    np.copysign: "copysign",
+    np.heaviside: "heaviside",
     np.sign: "sign",
     np.greater: "greater",
     np.greater_equal: "greater_equal",
@@ -70,8 +86,24 @@ ROW_OF_SPECIAL: dict[str, str] = {
     "expit": "sigmoid",
     "erf": "erf",
     "erfc": "erfc",
+    "erfinv": "erfinv",
+    "erfcinv": "erfcinv",
+    "ndtr": "ndtr",
+    "log_ndtr": "log_ndtr",
+    "ndtri": "ndtri",
+    "logit": "logit",
+    "gamma": "gamma",
     "gammaln": "gammaln",
     "psi": "digamma",
+    "beta": "beta",
+    "betaln": "betaln",
+    "xlogy": "xlogy",
+    "xlog1py": "xlog1py",
+    "entr": "entr",
+    "rel_entr": "rel_entr",
+    "kl_div": "kl_div",
+    "cbrt": "cbrt",
+    "exp2": "exp2",
     "log1p": "log1p",
     "expm1": "expm1",
 }
@@ -98,9 +130,76 @@ def _logical_xor(ufunc: np.ufunc, x: Any, y: Any) -> Node:
 
 
 @implements_special(*ROW_OF_SPECIAL)
-def _special(ufunc: np.ufunc, x: Any) -> Node:
+def _special(ufunc: np.ufunc, *inputs: Any) -> Node:
+    operands, dtype = ufunc_operands(ufunc, *inputs)
+    return row(ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, operands), dtype=dtype)
+
+
+@implements_special("j0", "j1", "i0", "i1")
+def _bessel_of_order(ufunc: np.ufunc, x: Any) -> Node:
     (operand,), dtype = ufunc_operands(ufunc, x)
-    return row(ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, [operand]), dtype=dtype)
+    name = ufunc.__name__
+    return row(f"bessel_{name[0]}", *floating(qualified_name(ufunc), dtype, [operand]), params=(int(name[1]),))
+
+
+@implements_special("jv", "jn", "iv")
+def _bessel(ufunc: np.ufunc, v: Any, z: Any) -> Node:
+    order = float(v) if np.ndim(v) == 0 and not isinstance(v, Tensor) else np.nan
+    if not order.is_integer():
+        name = qualified_name(ufunc)
+        raise TracingError(f"{name} is supported for a whole number as its order, which is not differentiated")
+    (operand,), dtype = ufunc_operands(np.sqrt, z)
+    return row(f"bessel_{ufunc.__name__[0]}", *floating(qualified_name(ufunc), dtype, [operand]), params=(int(order),))
+
+
+@implements_ufunc(np.deg2rad, np.radians)
+def _radians(ufunc: np.ufunc, x: Any) -> Node:
+    (operand,), dtype = ufunc_operands(ufunc, x)
+    return scale(np.pi / 180, *floating(qualified_name(ufunc), dtype, [operand]))
+
+
+@implements_ufunc(np.rad2deg, np.degrees)
+def _degrees(ufunc: np.ufunc, x: Any) -> Node:
+    (operand,), dtype = ufunc_operands(ufunc, x)
+    return scale(180 / np.pi, *floating(qualified_name(ufunc), dtype, [operand]))
+
+
+@implements_ufunc(np.float_power)
+def _float_power(ufunc: np.ufunc, x: Any, p: Any) -> Node:  # noqa: ARG001
+    base, exponent = (v if is_python_number(v) else Tensor(in_dtype(as_node(v), np.float64)) for v in (x, p))
+    return as_node(np.power(base, exponent))
+
+
+@implements_ufunc(np.divmod)
+def _divmod(ufunc: np.ufunc, x: Any, y: Any) -> tuple[Node, Node]:  # noqa: ARG001
+    operands, _ = ufunc_operands(np.remainder, x, y)
+    return row("floor_divide", *operands), row("remainder", *operands)
+
+
+@implements_ufunc(np.modf)
+def _modf(ufunc: np.ufunc, x: Any) -> tuple[Node, Node]:
+    (operand,), dtype = ufunc_operands(np.sqrt, x)
+    (value,) = floating(qualified_name(ufunc), dtype, [operand])
+    one = ones(value.shape, value.dtype)
+    return row("fmod", value, one), row("trunc", value)
+
+
+@implements(np.nan_to_num)
+def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if not copy:
+        raise TracingError("numpy.nan_to_num(copy=False) is not supported on traced values: use its result")
+    node = as_node(x)
+    if node.dtype.kind != "f":
+        return node
+    limits = np.finfo(node.dtype)
+    value = Tensor(node)
+    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    replaced = np.where(np.isnan(value), np.asarray(nan, node.dtype), np.where(value > 0, *_typed(node, high, low)))
+    return as_node(np.where(np.isfinite(value), value, replaced))
+
+
+def _typed(node: Node, *numbers: float) -> list[np.ndarray]:
+    return [np.asarray(value, node.dtype) for value in numbers]
 
 
 @implements_special("log_expit")

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
 from einsumad.frontend.axes import drop_axes, insert_axes, one_axis, permuted
 from einsumad.frontend.broadcasting import contraction, spread
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.maps import reshaped
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.graph import Node, affine, einsum, unit
@@ -93,18 +94,15 @@ def _atleast_1d(*arys: Any) -> Any:
 
 @implements(np.reshape)
 def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Node:
-    refuse_options("numpy.reshape", copy=copy)
     given = newshape if shape is None else shape
     node = as_node(a)
     target = np.broadcast_to(np.zeros(()), node.shape).reshape(given).shape
-    if [size for size in node.shape if size != 1] != [size for size in target if size != 1]:
-        raise TracingError(
-            f"numpy.reshape from {node.shape} to {target} is not supported yet on traced values: only axes "
-            "of size 1 can be "
-            "added or dropped; reshape the plain arrays outside of the traced function"
-        )
-    dropped = drop_axes(node, [k for k, size in enumerate(node.shape) if size == 1])
-    return insert_axes(dropped, [k for k, size in enumerate(target) if size == 1])
+    if order == "F":
+        backwards = permuted(node, range(len(node.shape))[::-1])
+        return permuted(reshaped(backwards, target[::-1]), range(len(target))[::-1])
+    if order not in ("C", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
+    return reshaped(node, target)
 
 
 @implements(np.broadcast_to)

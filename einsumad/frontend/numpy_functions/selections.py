@@ -49,6 +49,16 @@ def _minimum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     return _extremum(ufunc, "minimum", x, y)
 
 
+@implements_ufunc(np.fmax)
+def _fmax(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    return _extremum(ufunc, "fmax", x, y)
+
+
+@implements_ufunc(np.fmin)
+def _fmin(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    return _extremum(ufunc, "fmin", x, y)
+
+
 def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     return _larger_or_smaller(name, a, b, dtype, constants=(_constant(x), _constant(y)))
@@ -57,7 +67,7 @@ def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
 def _larger_or_smaller(name: str, a: Node, b: Node, dtype: np.dtype, *, constants: tuple[bool, bool]) -> Node:
     """Against a constant the derivative at the kink is 0; between two traced values ties split equally."""
     if dtype == BOOL:
-        return row("logical_or" if name == "maximum" else "logical_and", a, b)
+        return row("logical_or" if name.endswith(("maximum", "fmax")) else "logical_and", a, b)
     if constants == (False, False):
         return row(name, a, b, dtype=dtype)
     traced, constant = (b, a) if constants[0] else (a, b)

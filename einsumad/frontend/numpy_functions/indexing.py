@@ -1,0 +1,121 @@
+"""Entries taken by index: indexing itself, take, take_along_axis, compress, delete, insert, append.
+
+Owns these functions. Imports indexing and maps. Invariant: where an index is given as an array its values are checked
+when the function is called, as NumPy does.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import ShapeError
+from einsumad.frontend.axes import one_axis
+from einsumad.frontend.broadcasting import spread
+from einsumad.frontend.indexing import flattened, indexed, integer_index
+from einsumad.frontend.joining import concatenated
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.maps import merge_axes, reshaped, take_at
+from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.registry import implements, refuse_options
+from einsumad.graph import Node
+
+
+@implements(operator.getitem)
+def _getitem(a: Any, index: Any) -> Node:
+    return indexed(as_node(a), index)
+
+
+@implements(np.take)
+def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Node:
+    refuse_options("numpy.take", out=out)
+    node = as_node(a)
+    if axis is None:
+        node, place = reshaped(node, (node_size(node),)), 0
+    else:
+        place = one_axis(axis, len(node.shape))
+    size = node.shape[place]
+    if mode == "raise":
+        return take_at(node, place, flattened([integer_index(indices, size, place)], [size]))
+    if mode not in ("wrap", "clip"):
+        raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    array = np.asarray(indices)
+    array = array % size if mode == "wrap" else np.clip(array, 0, size - 1)
+    return take_at(node, place, as_node(array.astype(np.int64)))
+
+
+def node_size(node: Node) -> int:
+    """The number of entries."""
+    return int(np.prod(node.shape, dtype=int))
+
+
+@implements(np.take_along_axis)
+def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
+    node = as_node(arr)
+    if axis is None:
+        node, axis = reshaped(node, (node_size(node),)), 0
+    place = one_axis(axis, len(node.shape))
+    index = integer_index(indices, node.shape[place], place)
+    if len(index.shape) != len(node.shape):
+        raise ShapeError(f"take_along_axis needs an index of {len(node.shape)} axes, got shape {index.shape}")
+    parts: list[Any] = []
+    for k, size in enumerate(index.shape):
+        if k == place:
+            parts.append(index)
+            continue
+        if size not in (1, node.shape[k]) and node.shape[k] != 1:
+            raise ShapeError(f"take_along_axis of shape {node.shape} got an index of shape {index.shape}")
+        grid = np.arange(size) if node.shape[k] != 1 else np.zeros(size, int)
+        if size == 1 and node.shape[k] != 1:
+            grid = np.arange(node.shape[k])
+        parts.append(grid.reshape([-1 if axis_ == k else 1 for axis_ in range(len(node.shape))]))
+    merged = merge_axes(node, 0, len(node.shape))
+    return take_at(merged, 0, flattened(parts, node.shape))
+
+
+@implements(np.compress)
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Node:
+    refuse_options("numpy.compress", out=out)
+    where = np.flatnonzero(np.asarray(condition))
+    return _take(a, where, axis)
+
+
+@implements(np.delete)
+def _delete(arr: Any, obj: Any, axis: Any = None) -> Node:
+    node = as_node(arr)
+    if axis is None:
+        node, axis = reshaped(node, (node_size(node),)), 0
+    place = one_axis(axis, len(node.shape))
+    kept = np.delete(np.arange(node.shape[place]), obj)
+    return take_at(node, place, as_node(kept.astype(np.int64)))
+
+
+@implements(np.insert)
+def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
+    node = as_node(arr)
+    if axis is None:
+        node, axis = reshaped(node, (node_size(node),)), 0
+    place = one_axis(axis, len(node.shape))
+    size = node.shape[place]
+    numbers = np.insert(np.arange(size), obj, np.full(np.size(np.arange(size)[obj]), -1))
+    new = np.flatnonzero(numbers < 0)
+    given = in_dtype(as_node(values), node.dtype)
+    scalar = np.ndim(np.arange(size + 1)[obj]) == 0 if not isinstance(obj, slice) else False
+    shape = (*node.shape[:place], len(new), *node.shape[place + 1 :])
+    if scalar and len(given.shape) == len(node.shape) - 1 and given.shape:
+        given = reshaped(given, (*given.shape[:place], 1, *given.shape[place:]))
+    joined = concatenated([node, spread(given, shape)], place)
+    order = np.where(numbers < 0, size + np.cumsum(numbers < 0) - 1, numbers)
+    return take_at(joined, place, as_node(order.astype(np.int64)))
+
+
+@implements(np.append)
+def _append(arr: Any, values: Any, axis: Any = None) -> Node:
+    first, second = as_node(arr), as_node(values)
+    dtype = np.result_type(first.dtype, second.dtype)
+    nodes = [in_dtype(first, dtype), in_dtype(second, dtype)]
+    if axis is None:
+        return concatenated([reshaped(node, (node_size(node),)) for node in nodes], 0)
+    return concatenated(nodes, one_axis(axis, len(first.shape)))

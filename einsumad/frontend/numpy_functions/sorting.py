@@ -1,0 +1,188 @@
+"""Sorting and order statistics: sort, partition, argsort, argmax, median, quantile.
+
+Owns these functions. Imports the catalogue and the surface. Invariant: indices have no derivative; equal entries share
+that of the places they take.
+"""
+
+# ruff: noqa: ARG001, PLR0917 (handlers have the signatures of the NumPy functions)
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permuted, some_axes
+from einsumad.frontend.lifting import as_node, is_python_number
+from einsumad.frontend.maps import merge_axes, reshaped
+from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
+from einsumad.frontend.registry import implements, refuse_options
+from einsumad.frontend.tensor import Tensor
+from einsumad.functions import call
+from einsumad.graph import Node
+
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _along(name: str, a: Any, axis: Any, params: tuple[int, ...] = ()) -> Node:
+    """A function over the last axis, which keeps the shape, over another one; over all entries for None."""
+    node = as_node(a)
+    if axis is None:
+        return call(name, reshaped(node, (prod(node.shape),)), params=params)
+    where = one_axis(axis, len(node.shape))
+    order = [*[k for k in range(len(node.shape)) if k != where], where]
+    result = call(name, permuted(node, order), params=params)
+    return permuted(result, [order.index(k) for k in range(len(order))])
+
+
+@implements(np.sort)
+def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Node:
+    refuse_options("numpy.sort", order=order)
+    return _along("sort", a, axis)
+
+
+@implements(np.argsort)
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Node:
+    refuse_options("numpy.argsort", order=order)
+    return _along("argsort", a, axis, (1,) if stable or kind in ("stable", "mergesort") else ())
+
+
+@implements(np.partition)
+def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
+    refuse_options("numpy.partition", order=order)
+    size = prod(np.shape(a)) if axis is None else np.shape(a)[one_axis(axis, np.ndim(a))]
+    places = [int(k) for k in np.atleast_1d(kth)]
+    if any(not -size <= k < size for k in places):
+        raise ValueError(f"kth {kth} is out of bounds for an axis of size {size}")
+    return _along("partition", a, axis, tuple(sorted({k % size for k in places})))
+
+
+@implements(np.argmax)
+def _argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = None) -> Node:
+    refuse_options("numpy.argmax", out=out)
+    return _place("argmax", a, axis, keepdims)
+
+
+@implements(np.argmin)
+def _argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = None) -> Node:
+    refuse_options("numpy.argmin", out=out)
+    return _place("argmin", a, axis, keepdims)
+
+
+def _place(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
+    node = as_node(a)
+    axes = some_axes(None if axis is None else one_axis(axis, len(node.shape)), len(node.shape))
+    if prod(node.shape[k] for k in axes) == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    result = call(name, _joined(node, axes))
+    return insert_axes(result, axes) if flag("keepdims", keepdims) else result
+
+
+def _joined(node: Node, axes: tuple[int, ...]) -> Node:
+    """The node with these axes as its last one."""
+    if not axes:
+        return insert_axes(node, [len(node.shape)])
+    last = axes_last(node, axes)
+    return merge_axes(last, len(last.shape) - len(axes), len(axes))
+
+
+@implements(np.median)
+def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Node:
+    refuse_options("numpy.median", out=out)
+    rows, axes = _ascending("numpy.median", a, axis, between=True)
+    size = rows.shape[-1]
+    low, high = rows[..., (size - 1) // 2], rows[..., size // 2]
+    middle = low if size % 2 else (low + high) / 2
+    return _finished(rows, middle, axes, keepdims)
+
+
+@implements(np.quantile)
+def _quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> Node:
+    refuse_options("numpy.quantile", out=out, weights=weights)
+    return _quantiles("numpy.quantile", a, q, axis, method, keepdims)
+
+
+@implements(np.percentile)
+def _percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> Node:
+    refuse_options("numpy.percentile", out=out, weights=weights)
+    return _quantiles("numpy.percentile", a, _known(q, a) / 100, axis, method, keepdims)
+
+
+def _known(q: Any, a: Any) -> np.ndarray:
+    """The probabilities, in the dtype of the entries where they are Python's numbers, as NumPy has it."""
+    if isinstance(q, Tensor):
+        raise TracingError("quantiles are not differentiated in their probabilities: give these as plain numbers")
+    node = as_node(a)
+    weak = is_python_number(q) and node.dtype.kind == "f"
+    given = np.asarray(q, node.dtype if weak else None)
+    return given if given.dtype.kind == "f" else given.astype(float)
+
+
+def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
+    if method not in _METHODS:
+        raise TracingError(f"{name}(method={method!r}) is not supported on traced values: use one of {_METHODS}")
+    chance = _known(q, a)
+    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
+        raise ValueError("quantiles must be in the range [0, 1]")
+    rows, axes = _ascending(name, a, axis, between=method in ("linear", "midpoint"))
+    place = chance * (rows.shape[-1] - 1)
+    low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
+    if method == "lower":
+        high = low
+    elif method == "higher":
+        low = high
+    elif method == "nearest":
+        low = high = np.rint(place).astype(int)
+    share = np.full(place.shape, 0.5, place.dtype) if method == "midpoint" else place - np.floor(place)
+    if method == "midpoint":
+        share = np.where(low == high, np.zeros_like(share), share)
+    below, above = rows[..., low], rows[..., high]
+    if method not in ("linear", "midpoint"):
+        value = below
+    else:
+        value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
+    return _finished(
+        rows, np.moveaxis(value, range(value.ndim - chance.ndim, value.ndim), range(chance.ndim)), axes, keepdims
+    )
+
+
+def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, tuple[int, ...]]:
+    """The entries over axes in ascending order along the last axis, and these axes; floats if some are `between`."""
+    node = as_node(a)
+    axes = some_axes(axis, len(node.shape))
+    if between:
+        (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
+    if prod(node.shape[k] for k in axes) == 0:
+        raise TracingError(f"{name} of no entries is not supported on traced values")
+    return Tensor(call("sort", _joined(node, axes))), axes
+
+
+def _finished(rows: Tensor, value: Any, axes: tuple[int, ...], keepdims: Any) -> Node:
+    """The value, or NaN where one of the entries is; with the axes kept if asked for."""
+    last = rows[..., -1]
+    result = as_node(value)
+    if last.dtype.kind == "f":
+        result = in_dtype(as_node(np.where(np.isnan(last), last, value)), value.dtype)
+    extra = len(result.shape) - (rows.ndim - 1)
+    return insert_axes(result, [extra + k for k in axes]) if flag("keepdims", keepdims) else result

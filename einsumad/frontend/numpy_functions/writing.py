@@ -1,0 +1,94 @@
+"""Functions that write into their first argument: item assignment, put, copyto, fill_diagonal and their kin.
+
+Owns these functions. Imports the expression of a write. Invariant: a handler returns the node that the first argument
+has afterwards; the tensor takes it over.
+"""
+
+from __future__ import annotations
+
+import operator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import ShapeError
+from einsumad.frontend.broadcasting import spread
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.registry import implements
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.writing import assigned, entries_of, put
+from einsumad.graph import BOOL, Node
+
+
+@implements(operator.setitem)
+def _setitem(a: Any, index: Any, value: Any) -> Node:
+    return assigned(as_node(a), index, value)
+
+
+@implements(np.put)
+def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Node:
+    node = as_node(a)
+    positions = np.asarray(ind)
+    size = prod(node.shape)
+    flat = np.take(np.arange(size), positions, mode=mode)
+    new = entries_of(v, node.dtype)
+    if prod(new.shape) != 1 and prod(new.shape) != positions.size:
+        raise ShapeError(f"put needs one value for all {positions.size} places or one for each, got shape {new.shape}")
+    return put(node, flat, new if prod(new.shape) == positions.size else spread(_number(new), (positions.size,)))
+
+
+def _number(node: Node) -> Node:
+    return as_node(np.reshape(Tensor(node), ()))
+
+
+@implements(np.copyto)
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Node:
+    node, new = as_node(dst), as_node(src, as_node(dst).dtype)
+    if not np.can_cast(new.dtype, node.dtype, casting):
+        raise TypeError(f"copyto cannot put {new.dtype} into an array of {node.dtype}")
+    entries = Tensor(spread(in_dtype(new, node.dtype), node.shape))
+    return assigned(node, ..., entries if where is True else np.where(where, entries, Tensor(node)))
+
+
+@implements(np.fill_diagonal)
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> Node:
+    node = as_node(a)
+    positions = np.zeros(node.shape, bool)
+    np.fill_diagonal(positions, val=True, wrap=wrap)
+    places = np.flatnonzero(positions)
+    new = entries_of(val, node.dtype)
+    which = np.arange(places.size) % max(prod(new.shape), 1)
+    return put(node, places, as_node(np.take(np.reshape(Tensor(new), -1), which)))
+
+
+@implements(np.put_along_axis)
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Node:
+    node = as_node(arr)
+    every = np.arange(prod(node.shape)).reshape(node.shape)
+    positions = np.take_along_axis(every, np.asarray(indices), axis)
+    new = entries_of(values, node.dtype)
+    return put(node, positions, spread(new, positions.shape))
+
+
+@implements(np.putmask)
+def _putmask(a: Any, mask: Any, values: Any) -> Node:
+    node = as_node(a)
+    new = entries_of(values, node.dtype)
+    if prod(new.shape) not in (1, prod(node.shape)):
+        raise ShapeError(f"putmask needs one value or as many as the array has, {prod(node.shape)}: got {new.shape}")
+    whole = Tensor(new)
+    entries: Any = np.reshape(whole, node.shape if prod(new.shape) == prod(node.shape) else ())
+    return as_node(np.where(Tensor(in_dtype(as_node(mask), BOOL)), entries, Tensor(node)))
+
+
+@implements(np.place)
+def _place(arr: Any, mask: Any, vals: Any) -> Node:
+    node = as_node(arr)
+    places = np.flatnonzero(np.asarray(mask))
+    new = entries_of(vals, node.dtype)
+    if places.size and not prod(new.shape):
+        raise ValueError("place cannot take entries from an empty array")
+    which = np.arange(places.size) % max(prod(new.shape), 1)
+    return put(node, places, as_node(np.take(np.reshape(Tensor(new), -1), which)))

@@ -1,0 +1,216 @@
+"""Which traced arrays share their entries, as NumPy's do: a write into one is seen in the others.
+
+Owns entries, views of them and the order of a write. Imports the registry and the graph. Invariant: after a
+write each array has the entries that NumPy would give it; where that depends on an order in memory, which traced values
+do not have, it raises. A write that raises changes nothing.
+
+A view remembers the call that made it: after a write elsewhere the call is made again. The same call of an array of
+positions tells to where in its base the entries of a view go.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from einsumad.errors import TracingError
+from einsumad.frontend.registry import call_function
+from einsumad.graph import Einsum, Labels, Node
+
+_BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
+"""Functions that copy or not as the order in memory makes them."""
+_READ_ONLY = frozenset([np.diagonal, np.diag, np.broadcast_to, sliding_window_view])
+_OF_EACH = frozenset([np.atleast_1d, np.atleast_2d, np.atleast_3d])
+_VIEWS = (
+    _READ_ONLY
+    | _OF_EACH
+    | {np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.squeeze, np.expand_dims, np.real}
+    | {np.flip, np.fliplr, np.flipud, np.rot90, np.einsum, operator.getitem}
+    | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack}
+)
+_STALE = (
+    "it was made by numpy.{name} of an array that was written to since, and whether NumPy would show the change "
+    "depends on the order in memory, which traced values do not have: take a copy before, as in x.{name}(...).copy()"
+)
+_SHARED = (
+    "it was made by numpy.{name} of an array that is still in use, and whether NumPy would change that too depends on "
+    "the order in memory, which traced values do not have: write into a copy, x.{name}(...).copy()"
+)
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """What arrays share: how often it was written to, and which of them are alive."""
+
+    version: int = 0
+    members: WeakSet[Entries] = field(default_factory=WeakSet)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class View:
+    """How an array was made of its base, which stood at `place` among the arguments; no base where nobody knows."""
+
+    base: Any
+    place: int | str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
+    part: int | None = None
+
+    def again(self) -> Node:
+        """The node that the call gives now."""
+        node: Node = self._part(call_function(self.function, *self._call(self.base)))
+        return node
+
+    def of_array(self, array: np.ndarray) -> Any:
+        """What NumPy's own function gives for an array in the place of the base."""
+        args, options = self._call(array)
+        return self._part(self.function(*args, **options))
+
+    def written(self, node: Node) -> Node:
+        """The base with new entries where the view has them."""
+        new = type(self.base)(node)
+        function: Callable[..., Any] = operator.setitem
+        shape, where = self.base.shape, self.args[-1] if self.args else None
+        if self.function is not operator.getitem:
+            function = np.put
+            where = self.of_array(np.arange(int(np.prod(shape, dtype=int))).reshape(shape))
+        after: Node = call_function(function, (self.base, where, new), {})
+        return after
+
+    def _call(self, base: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        args = tuple([base if k == self.place else arg for k, arg in enumerate(self.args)])
+        return args, {name: base if name == self.place else option for name, option in self.options.items()}
+
+    def _part(self, result: Any) -> Any:
+        return result if self.part is None else result[self.part]
+
+
+def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """The result of a call, each part of which remembers what it is a view of."""
+    if function not in _BY_ORDER and function not in _VIEWS:
+        return result
+    parts = result if isinstance(result, (list, tuple)) else [result]
+    given: dict[int | str, Any] = dict(enumerate(args))
+    given.update(options)
+    kind = type(parts[0]) if parts else object
+    where = [place for place, arg in given.items() if isinstance(arg, kind)]
+    if function in _OF_EACH and len(where) == len(parts):
+        for part, place in zip(parts, where, strict=True):
+            _share(part, View(given[place], 0, function, (given[place],), {}))
+    elif len(where) == 1:
+        base = given[where[0]]
+        for k, part in enumerate(parts):
+            _share(part, View(base, where[0], function, tuple(args), options, None if part is result else k))
+    return result
+
+
+def _share(part: Any, view: View) -> None:
+    if view.function in _BY_ORDER:
+        if not view.options.get("copy", view.function is np.astype):
+            part.entries.share(View(None, view.place, view.function, (), {}), view.base.entries)
+    elif view.function is np.einsum:
+        labels = _layout(part.node, view.base.node)
+        if labels is not None:
+            again = (view.base, list(labels), list(range(part.ndim)))
+            part.entries.share(View(view.base, 0, np.einsum, again, {}), view.base.entries)
+    elif (view.function is not operator.getitem or is_basic(view.args[1])) and _is_view(view):
+        part.entries.share(view, view.base.entries)
+
+
+def _layout(node: Node, base: Node) -> Labels | None:
+    """The labels of the axes of the base where the node only permutes them or takes diagonals; None elsewhere."""
+    if node is base:
+        return tuple(range(len(base.shape)))
+    if not isinstance(node, Einsum) or node.operands != (base,) or node.coefficient != 1 or node.dtype != base.dtype:
+        return None
+    return node.inputs[0] if all(label < len(node.shape) for label in node.inputs[0]) else None
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index has slices, numbers, new axes and an ellipsis only: NumPy then makes a view."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(item is None or item is Ellipsis or isinstance(item, slice) or _is_number(item) for item in items)
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (int, np.integer)) or (hasattr(item, "__index__") and not hasattr(item, "shape"))
+
+
+def _is_view(view: View) -> bool:
+    """Whether NumPy makes a view, found without an array of that size."""
+    array = np.broadcast_to(np.zeros(()), view.base.shape)
+    return np.may_share_memory(view.of_array(array), array)
+
+
+class Entries:
+    """The node of an array as last seen, what it is a view of, and the memory that it shares."""
+
+    __slots__ = ("__weakref__", "last", "memory", "version", "view")
+
+    def __init__(self, node: Node) -> None:
+        self.last = node
+        self.view: View | None = None
+        self.memory: Memory | None = None
+        self.version = 0
+
+    @property
+    def node(self) -> Node:
+        """The expression of the entries, also after writes to what they are shared with."""
+        if self.memory is not None and self.version != self.memory.version:
+            self._refresh(self.memory)
+        return self.last
+
+    def share(self, view: View, owner: Entries) -> None:
+        """Become a view of another array."""
+        if owner.memory is None:
+            owner.memory = Memory()
+            owner.memory.members.add(owner)
+        self.view, self.memory, self.version = view, owner.memory, owner.memory.version
+        self.memory.members.add(self)
+
+    def _refresh(self, memory: Memory) -> None:
+        stale: list[tuple[Entries, View]] = []
+        current = self
+        while current.view is not None and current.version != memory.version:
+            if current.view.base is None:
+                raise TracingError(_STALE.format(name=current.view.function.__name__))
+            stale.append((current, current.view))
+            current = current.view.base.entries
+        for each, view in reversed(stale):
+            each.last, each.version = view.again(), memory.version
+
+    def write(self, new: Node, may_write: Callable[[Node], None]) -> None:
+        """Take a new node, and write it to what this is a view of. `may_write` raises where an owner may not."""
+        steps = [(self, new)]
+        owner = self
+        while owner.view is not None and owner.view.base is not None:
+            view = owner.view
+            if view.function in _READ_ONLY:
+                raise ValueError("assignment destination is read-only")
+            owner = view.base.entries
+            steps.append((owner, view.written(steps[-1][1])))
+        may_write(owner.node)
+        memory = owner.memory
+        if memory is not None:
+            if owner.view is not None and not all(other.stands_on(owner) for other in memory.members):
+                raise TracingError(_SHARED.format(name=owner.view.function.__name__))
+            memory.version += 1
+        for each, node in steps:
+            each.last = node
+            if memory is not None:
+                each.version = memory.version
+
+    def stands_on(self, owner: Entries) -> bool:
+        """Whether this is the owner or a view of it."""
+        current: Entries | None = self
+        while current is not None and current is not owner:
+            view = current.view
+            current = None if view is None or view.base is None else view.base.entries
+        return current is owner
