@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.functions import elementwise_function
 from einsumad.graph import Labels, Leaf, Shape
-from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Sum, Window
+from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Pad, Sum, Take, Window
 
 _FALLBACK = 16 * 2**30
 
@@ -124,6 +124,7 @@ class _State:
             self.buffer[register] = self.buffer[taken]
             self.holders[self.buffer[register]] += 1
             return taken
+        self.view[register] = _takes_diagonal(draft.kernel)
         size = prod(draft.stored) * draft.dtype.itemsize
         self.bytes[register] = size
         self.live += size
@@ -196,4 +197,13 @@ def _in_order(labels: Labels) -> bool:
 
 def _takes_diagonal(kernel: Kernel) -> bool:
     """Whether the value may be a view that NumPy protects from writing, or whose entries share memory."""
-    return isinstance(kernel, Window) or (isinstance(kernel, Layout) and len(set(kernel.labels)) < len(kernel.labels))
+    match kernel:
+        case Window():
+            return True
+        case Layout():
+            return len(set(kernel.labels)) < len(kernel.labels)
+        case Take():
+            return not set(kernel.places).isdisjoint(kernel.labels)
+        case Pad():
+            return kernel.place in kernel.labels
+    return False

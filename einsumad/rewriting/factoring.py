@@ -221,12 +221,12 @@ def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inn
     """
     held = set(inner)
     pulled = [set(term.inputs[k]) for k in common if not _selects(term.operands[k], term)]
-    placed = [set(term.inputs[k]) for k in common if isinstance(term.operands[k], Affine | Selection)]
+    near = [set(term.inputs[k]) for k in common if not isinstance(term.operands[k], Unit | Ones)]
     for rest in rests:
         for operand, labels in zip(rest.operands, rest.inputs, strict=True):
             if isinstance(operand, Affine | Selection):
                 acting = _tied(labels, rest)
-                if any(not own.isdisjoint(acting) for own in pulled + placed):
+                if any(not own.isdisjoint(acting) for own in near):
                     return True
             if is_mask(operand, rest.dtype) and not held.issuperset(labels) and any(own <= {*labels} for own in pulled):
                 return True

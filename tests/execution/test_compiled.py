@@ -6,11 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from einsumad.execution import compile_plan, evaluate
-from einsumad.graph import (
-    einsum,
-    leaves,
-    topological,
-)
+from einsumad.functions import apply
+from einsumad.graph import affine, einsum, leaves, selection, topological
 from einsumad.planning import make_plan
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
@@ -125,3 +122,13 @@ def test_what_a_mask_switches_off_never_contributes(case):
     assert np.isfinite(expected).all()
     (value,) = run([node], values)
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_diagonal_of_what_was_taken_is_not_written_to():
+    a, k = variable("A", (3, 3), float), variable("k", (3,), int)
+    taken = einsum([a, selection(k, 3, float)], [(0, 1), (0, 1)], (0,))
+    padded = einsum([a, affine(3, (3,), (1,), -1, float)], [(0, 1), (1, 0)], (0,))
+    values = {a: np.arange(9.0).reshape(3, 3), k: np.array([0, 2, 1])}
+    for node, expected in ((taken, [0, 5, 7]), (padded, [0, 3, 7])):
+        (found,) = run([apply("exp", node)], values)
+        np.testing.assert_allclose(found, np.exp(expected))

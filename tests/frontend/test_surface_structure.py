@@ -227,3 +227,32 @@ def test_a_convolution_of_images_is_a_product() -> None:
     hessian = ea.hessian(loss, argnums=1)(image, kernel)
     patches = windows(image)
     np.testing.assert_allclose(hessian, 2 * np.einsum("ij,ijab,ijcd->abcd", weights, patches, patches), rtol=1e-12)
+
+
+def _lower_part(x: Any) -> Any:
+    return np.tril(np.diff(np.stack([x, x + 1, x**2]), axis=1))
+
+
+CHAINS = {
+    "a diagonal that is read at places twice": lambda x: np.roll(np.take(np.exp(-(np.diagonal(x) ** 2)), [1, 0, 0]), 2),
+    "masks beside sums of maps": lambda x: np.mean(np.cumprod(_lower_part(x[0]), 0), 1, keepdims=True) * x[0, :3],
+    "largest of joined": lambda x: np.max(np.stack([x, x[::-1] * 2]), 0),
+    "largest of windows, padded": lambda x: np.pad(sliding_window_view(np.max(np.concatenate([x, x * 2]), 0), 2), 1),
+    "repeated, rolled": lambda x: np.roll(np.roll(np.diff(np.repeat(x, 2, 1), axis=1), 2, 1), 1, 0),
+    "convolved with itself": lambda x: np.convolve(np.cumsum(x[0]), np.sort(x[1])),
+    "written through views": lambda x: _written(np.tril(x.copy())),
+}
+
+
+def _written(x: Any) -> Any:
+    below, turned = x[1:], np.flip(x)
+    below *= 0.5
+    turned[..., 0] = np.sum(below)
+    return x
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_of_structural_functions(name: str) -> None:
+    f, x = CHAINS[name], data((3, 4), low=-0.9)
+    check(f, x)
+    assert check_derivatives(lambda v: np.sum(np.sin(f(v)) * data(f(x).shape, seed=3)), x, order=2)
