@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from math import isfinite, prod
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -165,15 +165,6 @@ def _gives(operand: Node, labels: Sequence[int], known: set[int]) -> bool:
             return False
         below += coefficient * (size - 1)
     return True
-
-
-def numbers_in_order(node: Affine) -> bool:
-    """Whether the out axes number the in axis in C order, as when axes are merged into one."""
-    size, *sizes = node.shape
-    if node.offset or prod(sizes) != size:
-        return False
-    expected = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
-    return all(length == 1 or s == e for s, e, length in zip(node.strides, expected, sizes, strict=True))
 
 
 def _check_exact(dtype: np.dtype, operands: Sequence[Node], coefficient: Number, summed: bool) -> None:

@@ -30,9 +30,15 @@ from einsumad.graph import (
     Params,
     Selection,
     Unit,
-    numbers_in_order,
 )
-from einsumad.planning.primitives import always_inside, constant_value, kind_of, only_scales, split_map
+from einsumad.planning.primitives import (
+    always_inside,
+    constant_value,
+    kind_of,
+    numbers_in_order,
+    only_scales,
+    split_map,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,8 @@ def _map_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         raise InternalError(f"a {type(found).__name__} is no map")
     if reads and not always_inside(found):
         return Pad(labels, at, places[0], found.offset), (operand,)
-    if not reads and numbers_in_order(found) and min(places) >= len(node.shape):
+    size, *sizes = found.shape
+    if not reads and numbers_in_order(size, sizes, found.strides, found.offset) and min(places) >= len(node.shape):
         return Merge(labels, at, places), (operand,)
     return (Window if reads else Overlap)(labels, at, places, found.strides, found.offset), (operand,)
 

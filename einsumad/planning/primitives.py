@@ -22,6 +22,7 @@ factor is a step of its own, done in place, so that the product without it can b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,6 +179,14 @@ def always_inside(node: Node) -> bool:
         return True
     low, high = reach(node)
     return low >= 0 and high < node.shape[0]
+
+
+def numbers_in_order(size: int, sizes: Sequence[int], strides: Sequence[int], offset: int) -> bool:
+    """Whether places number an axis of this size in C order: splitting or merging it is a matter of the shape."""
+    if offset or 0 in sizes or prod(sizes) != size:
+        return False
+    expected = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    return all(length == 1 or s == e for s, e, length in zip(strides, expected, sizes, strict=True))
 
 
 def is_padding(node: Affine) -> bool:

@@ -6,13 +6,12 @@ bounds along affine maps is a view.
 
 from __future__ import annotations
 
-from math import prod
-
 from einsumad.execution.lowering.layout import diagonal_text
 from einsumad.execution.lowering.operands import Registers, permuted, register_of, whole
 from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import BOOL, Labels, Shape
 from einsumad.planning.kernels import Inside, Merge, Overlap, Pad, Put, Take, Window
+from einsumad.planning.primitives import numbers_in_order
 from einsumad.planning.steps import Step
 
 
@@ -26,7 +25,7 @@ def lower_window(step: Step, kernel: Window, registers: Registers) -> list[str]:
     read = (*labels[:axis], *kernel.places, *labels[axis + 1 :])
     if len(sizes) == 1 and (kernel.strides[0] or sizes[0] == 1):
         text = f"{text}[{', '.join([*[':'] * axis, _slice(kernel, sizes[0])])}]"
-    elif _numbers(shape[axis], sizes, kernel.strides, kernel.offset):
+    elif numbers_in_order(shape[axis], sizes, kernel.strides, kernel.offset):
         text = f"{text}.reshape({shape_text((*shape[:axis], *sizes, *shape[axis + 1 :]))})"
     else:
         text = f"window({text}, {axis}, {sizes}, {kernel.strides}, {kernel.offset})"
@@ -39,14 +38,6 @@ def _slice(kernel: Window, size: int) -> str:
     stop = kernel.offset + stride * (size - 1) + (1 if stride > 0 else -1)
     step = f":{stride}" if stride != 1 else ""
     return f"{kernel.offset}:{stop if stop >= 0 else ''}{step}"
-
-
-def _numbers(size: int, sizes: Shape, strides: Shape, offset: int) -> bool:
-    """Whether the places number the axis in C order, so that all is a matter of the shape."""
-    if offset or prod(sizes) != size or 0 in sizes:
-        return False
-    expected = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
-    return all(length == 1 or s == e for s, e, length in zip(strides, expected, sizes, strict=True))
 
 
 def _laid_out(step: Step, text: str, labels: Labels) -> list[str]:

@@ -67,7 +67,7 @@ def _extremum(ufunc: np.ufunc, name: str, x: Any, y: Any) -> Node:
 def _larger_or_smaller(name: str, a: Node, b: Node, dtype: np.dtype, *, constants: tuple[bool, bool]) -> Node:
     """Against a constant the derivative at the kink is 0; between two traced values ties split equally."""
     if dtype == BOOL:
-        return row("logical_or" if name.endswith(("maximum", "fmax")) else "logical_and", a, b)
+        return row("logical_or" if name in ("maximum", "fmax") else "logical_and", a, b)
     if constants == (False, False):
         return row(name, a, b, dtype=dtype)
     traced, constant = (b, a) if constants[0] else (a, b)
