@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from itertools import permutations
 from math import prod
 from typing import Any
@@ -17,88 +15,7 @@ from einsumad.functions import call, general_function, general_names
 from einsumad.functions.general import kernels
 from einsumad.graph import General, Node, Unit, multiply, topological
 from tests.functions.evaluation import evaluate, full, variable
-
-Array = np.ndarray[Any, Any]
-
-
-def normal(*shape: int, seed: int = 0) -> Array:
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def invertible(*shape: int) -> Array:
-    return normal(*shape) + 3 * np.eye(shape[-1])
-
-
-def positive(*shape: int) -> Array:
-    root = normal(*shape)
-    return root @ np.swapaxes(root, -1, -2) + np.eye(shape[-1])
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row at one point. `exact`: linear in each entry, so that differences of any step are exact."""
-
-    name: str
-    operands: tuple[Array, ...]
-    params: tuple[int, ...] = ()
-    exact: bool = False
-    order: int = 2
-
-    def __str__(self) -> str:
-        return "-".join(map(str, (self.name, *self.params, *[o.shape for o in self.operands])))
-
-
-SINGULAR = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
-RANK_ONE = np.outer([1.0, -2.0, 0.5], [3.0, 1.0, 2.0])
-multilinear = partial(Case, exact=True)
-CASES = [
-    Case("inverse", (invertible(3, 3),)),
-    Case("inverse", (invertible(2, 2, 2),)),
-    Case("inverse", (np.array([[0.4]]),)),
-    Case("solve", (invertible(3, 3), normal(3, 2))),
-    Case("solve", (invertible(2, 2, 2), normal(2, 2, 1))),
-    Case("logabsdet", (normal(3, 3),)),
-    Case("logabsdet", (invertible(2, 2, 2),)),
-    Case("logdet", (positive(3, 3),)),
-    Case("sign_determinant", (normal(2, 3, 3),)),
-    *[
-        multilinear("determinant", (matrix,), order=3)
-        for matrix in (
-            normal(3, 3),
-            SINGULAR,
-            RANK_ONE,
-            np.zeros((3, 3)),
-            np.eye(3),
-            normal(1, 1),
-            normal(0, 0),
-            np.stack([np.eye(2), np.ones((2, 2)), np.diag([2.0, 0.0])]),
-        )
-    ],
-    *[multilinear("determinant_minors", (normal(3, 3),), (k,), order=1) for k in (1, 2, 3, 4)],
-    multilinear("determinant_minors", (SINGULAR,), (1,)),
-    *[
-        multilinear("product", (vector,), order=3)
-        for vector in (
-            normal(4),
-            np.array([2.0, 0.0, 3.0, 4.0]),
-            np.array([0.0, 0.0, 3.0]),
-            np.zeros(3),
-            normal(1),
-            normal(0),
-            np.array([[1.0, 0.0], [2.0, 3.0], [0.0, 0.0]]),
-        )
-    ],
-    *[multilinear("product_of_others", (normal(4),), (k,), order=1) for k in (1, 2, 3, 4, 5)],
-    Case("max_reduce", (normal(3, 4),)),
-    Case("max_reduce", (normal(1),)),
-    Case("min_reduce", (normal(2, 2, 3),)),
-    Case("sort", (normal(3, 4),)),
-    Case("sort", (normal(1),)),
-    Case("partition", (normal(2, 5),), (1, 3)),
-    *[Case(name, (normal(2, 4),)) for name in ("tie_count", "tie_place", "argsort", "argmax", "argmin")],
-    Case("logsumexp", (normal(3, 4),)),
-    Case("logsumexp", (normal(5),), order=3),
-]
+from tests.functions.general_cases import CASES, Array, Case, normal
 
 
 def symbols_of(case: Case, dtype: Any = np.float64) -> list[Any]:
