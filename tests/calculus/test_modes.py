@@ -17,7 +17,7 @@ from tests.calculus.oracle import MODES, jacobians, normal
 from tests.jets import directional
 from tests.strategies import POLYNOMIAL, Program, affordable, programs
 
-THOUSAND = settings(max_examples=max(1000, settings().max_examples))
+THOUSAND = settings(max_examples=max(500, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
 

@@ -12,7 +12,7 @@ from einsumad.planning.contraction import binarise
 from einsumad.planning.primitives import kind_of
 from tests.planning.products import products, variable
 
-MANY = settings(max_examples=max(400, settings().max_examples))
+MANY = settings(max_examples=max(200, settings().max_examples))
 
 
 def kinds(node):

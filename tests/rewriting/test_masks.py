@@ -15,7 +15,7 @@ from einsumad.graph import BOOL, Leaf, Node, Zero, add, einsum, leaf, leaves, mu
 from einsumad.rewriting import normalise
 from tests.strategies import POSITIVE, Program, affordable, programs
 
-THOUSAND = settings(max_examples=max(1000, settings().max_examples))
+THOUSAND = settings(max_examples=max(500, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
 

@@ -28,7 +28,7 @@ from einsumad.rewriting.sums import split_coefficient
 from tests.rewriting.examples import EXAMPLES, MORE
 from tests.strategies import ANY, POLYNOMIAL, Program, affordable, away_from_jumps, largest, programs
 
-THOUSANDS = settings(max_examples=max(2000, settings().max_examples))
+THOUSANDS = settings(max_examples=max(1000, settings().max_examples))
 HUNDREDS = settings(max_examples=max(300, settings().max_examples))
 
 
