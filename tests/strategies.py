@@ -54,6 +54,7 @@ COMPARISONS = ("greater", "less_equal", "equal", "not_equal")
 PARAMS = {
     "power": (3, 2, 5, -1, 0.5, -1.5, 1, 0),
     "power_log": (1,),
+    "round_decimals": (1,),
     "polygamma": (1,),
     "bessel_j": (0, 1, 2),
     "bessel_i": (0, 1, 2),
@@ -71,7 +72,7 @@ JUMPING = (
     "fmax_constant",
     "fmin_constant",
 )
-STEPS = ("sign", "floor", "ceil", "round", "trunc")
+STEPS = ("sign", "floor", "ceil", "round", "round_decimals", "trunc")
 GENERAL = ("inverse", "solve", "determinant", "logabsdet", "product", "logsumexp")
 _VALUED = [
     name

@@ -125,9 +125,17 @@ def einsum(
 
 
 def adds_terms(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> bool:
-    """Whether more than one term can meet: none do if 0/1 tensors give all indices, beginning with the result's."""
-    known = set(output)
-    open_labels = {label for labels in inputs for label in labels} - known
+    """Whether more than one term can meet: none do if 0/1 tensors give all indices, beginning with the result's.
+
+    An index of at most one value is always known.
+    """
+    sizes = {
+        label: size
+        for operand, labels in zip(operands, inputs, strict=True)
+        for label, size in zip(labels, operand.shape, strict=True)
+    }
+    known = {*output, *[label for label, size in sizes.items() if size <= 1]}
+    open_labels = sizes.keys() - known
     while open_labels:
         given = {
             label

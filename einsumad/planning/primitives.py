@@ -87,7 +87,7 @@ def kind_of(node: Einsum) -> str | None:
     if any(isinstance(operand, Structural) for operand in node.operands):
         return _structural_kind(node)
     summed = has_sum(node)
-    if summed and (node.coefficient != 1 or node.dtype == BOOL):
+    if summed and (node.coefficient != 1 or (node.dtype == BOOL and len(node.operands) > 1)):
         return None
     if len(node.operands) == 1 and (summed or (node.operands[0].dtype == BOOL) == (node.dtype == BOOL)):
         return "layout"

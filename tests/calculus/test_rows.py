@@ -19,6 +19,7 @@ Params = tuple[int | float, ...]
 PARAMS: dict[str, list[Params]] = {
     "power": [(3,), (2,), (-1,), (0.5,), (2.7,), (1,), (0,)],
     "power_log": [(1,), (2,)],
+    "round_decimals": [(1,)],
     "polygamma": [(1,)],
     "bessel_j": [(0,), (2,)],
     "bessel_i": [(0,), (2,)],

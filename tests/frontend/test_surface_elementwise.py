@@ -270,5 +270,7 @@ def test_rounding() -> None:
     check(np.round, x)
     check(lambda a: a.round(), x)
     check(np.round, np.array([True, False]))
+    check(lambda a: np.round(a, 1), x + 0.26)
+    check(lambda a: np.round(a, -1), np.array([4, 15, -26]))
     with pytest.raises(TracingError, match="decimals"):
-        np.round(traced(x), 2)
+        np.round(traced(np.array([True])), 2)

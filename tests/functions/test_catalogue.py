@@ -27,6 +27,7 @@ from tests.functions.evaluation import elementwise_value, variable
 PARAMS: dict[str, tuple[int, ...]] = {
     "power": (3,),
     "power_log": (1,),
+    "round_decimals": (1,),
     "polygamma": (1,),
     "bessel_j": (2,),
     "bessel_i": (2,),

@@ -97,6 +97,8 @@ PIECEWISE = [
     Case("floor", mp.floor),
     Case("ceil", mp.ceil),
     Case("round", round_half_even),
+    Case("round_decimals", lambda x: mp.mpf(round(10 * float(x))) / 10, (1,)),
+    Case("round_decimals", lambda x: 10 * mp.mpf(round(float(x) / 10)), (-1,)),
     Case("trunc", lambda x: mp.floor(x) if x > 0 else mp.ceil(x)),
     Case("maximum", max),
     Case("minimum", min),

@@ -72,6 +72,8 @@ def test_where_no_terms_are_said_to_meet_none_do(operands: list[Term], kept: set
         (selection(INDEX, 4, float), (1, 2), (1,), False),
         (selection(INDEX, 4, float), (1, 2), (2,), True),
         (unit(3, 2, float), (1, 0), (0,), False),
+        (leaf((3, 1), bool, ("variable", "m"), "m"), (0, 1), (0,), False),
+        (leaf((3, 2), bool, ("variable", "n"), "n"), (0, 1), (0,), True),
     ],
 )
 def test_known_cases(operand: Node, labels: tuple[int, ...], output: tuple[int, ...], *, adds: bool) -> None:

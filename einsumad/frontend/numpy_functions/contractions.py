@@ -8,15 +8,16 @@ node over index tuples, whatever the ranks; sizes are checked here, before any b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.axes import insert_axes
+from einsumad.errors import ShapeError
 from einsumad.frontend.broadcasting import broadcast_shape, contraction, product
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.maps import reshaped
 from einsumad.frontend.numpy_functions.layout import diagonal
 from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype, ufunc_operands
 from einsumad.frontend.registry import implements, implements_method, implements_ufunc, refuse_options
@@ -114,10 +115,10 @@ def _scaled(x: Node, y: Node, dtype: Any) -> Node:
 @implements(np.vdot)
 def _vdot(a: Any, b: Any) -> Node:
     (x, y), dtype = array_operands(a, b)
+    if prod(x.shape) != prod(y.shape):
+        raise ShapeError(f"numpy.vdot of {prod(x.shape)} and {prod(y.shape)} entries: it needs equally many")
     if x.shape != y.shape:
-        raise TracingError(
-            f"numpy.vdot of shapes {x.shape} and {y.shape} would flatten them, which is not supported yet"
-        )
+        x, y = _flat(x), _flat(y)
     axes = range(len(x.shape))
     return contraction([x, y], [axes, axes], [], dtype)
 
@@ -126,14 +127,11 @@ def _vdot(a: Any, b: Any) -> Node:
 def _outer(a: Any, b: Any, out: Any = None) -> Node:
     refuse_options("numpy.outer", out=out)
     (x, y), dtype = array_operands(a, b)
-    if len(x.shape) > 1 or len(y.shape) > 1:
-        raise TracingError(
-            "numpy.outer of matrices would flatten them, which is not supported yet: use np.multiply.outer"
-        )
-    rank = len(x.shape) + len(y.shape)
-    flat = contraction([x, y], [range(len(x.shape)), range(len(x.shape), rank)], range(rank), dtype)
-    missing = ([0] if not x.shape else []) + ([1] if not y.shape else [])
-    return insert_axes(flat, missing)
+    return contraction([_flat(x), _flat(y)], [[0], [1]], [0, 1], dtype)
+
+
+def _flat(node: Node) -> Node:
+    return reshaped(node, (prod(node.shape),))
 
 
 @implements_method(np.multiply, "outer")

@@ -6,6 +6,7 @@ reach the row in the dtypes of NumPy's own loop, so the result has NumPy's dtype
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -242,7 +243,9 @@ def _real(val: Any) -> Node:
 @implements(np.round, np.around)
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_options("numpy.round", out=out)
-    if decimals != 0:
-        raise TracingError("numpy.round(decimals=...) is not supported on traced values: scale, round and scale back")
-    node = as_node(a)
-    return row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))
+    node, places = as_node(a), index(decimals)
+    if node.dtype == BOOL and places:
+        raise TracingError("numpy.round of truth values has no decimals: convert them to numbers first")
+    if node.dtype.kind != "f" and places >= 0:
+        return in_dtype(node, reduced_dtype(np.round, node.dtype))
+    return row("round_decimals", node, params=(places,)) if places else row("round", node)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import ShapeError
-from einsumad.frontend.axes import one_axis
+from einsumad.frontend.axes import one_axis, permuted
 from einsumad.frontend.broadcasting import spread
 from einsumad.frontend.indexing import flattened, indexed, integer_index
 from einsumad.frontend.joining import concatenated
@@ -98,17 +98,25 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
     if axis is None:
         node, axis = reshaped(node, (node_size(node),)), 0
     place = one_axis(axis, len(node.shape))
-    size = node.shape[place]
-    numbers = np.insert(np.arange(size), obj, np.full(np.size(np.arange(size)[obj]), -1))
-    new = np.flatnonzero(numbers < 0)
+    size, rank = node.shape[place], len(node.shape)
     given = in_dtype(as_node(values), node.dtype)
-    scalar = np.ndim(np.arange(size + 1)[obj]) == 0 if not isinstance(obj, slice) else False
-    shape = (*node.shape[:place], len(new), *node.shape[place + 1 :])
-    if scalar and len(given.shape) == len(node.shape) - 1 and given.shape:
-        given = reshaped(given, (*given.shape[:place], 1, *given.shape[place:]))
+    one = not isinstance(obj, slice) and np.size(obj) == 1 and np.asarray(obj).dtype != bool
+    if one:  # all values go to one place; the first of their axes is the one inserted along if that has no axis
+        given = reshaped(given, (*[1] * (rank - len(given.shape)), *given.shape))
+        if np.ndim(obj) == 0:
+            given = permuted(given, _moved_to(place, rank))
+    numbers = np.insert(np.arange(size), obj, [-1] * given.shape[place] if one else -1)
+    new = int(np.count_nonzero(numbers < 0))
+    shape = (*node.shape[:place], new, *node.shape[place + 1 :])
     joined = concatenated([node, spread(given, shape)], place)
     order = np.where(numbers < 0, size + np.cumsum(numbers < 0) - 1, numbers)
     return take_at(joined, place, as_node(order.astype(np.int64)))
+
+
+def _moved_to(place: int, rank: int) -> list[int]:
+    """The order of axes in which the first one stands at this place."""
+    rest = list(range(1, rank))
+    return [*rest[:place], 0, *rest[place:]]
 
 
 @implements(np.append)

@@ -22,7 +22,7 @@ from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.graph import Node
 
-_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+_ENTRIES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 
 def _along(name: str, a: Any, axis: Any, params: tuple[int, ...] = ()) -> Node:
@@ -140,28 +140,15 @@ def _known(q: Any, a: Any) -> np.ndarray:
 
 
 def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
-    if method not in _METHODS:
-        raise TracingError(f"{name}(method={method!r}) is not supported on traced values: use one of {_METHODS}")
+    """The entry at a place in the order, or what lies between two; the place is NumPy's quantile of the places."""
     chance = _known(q, a)
-    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
-        raise ValueError("quantiles must be in the range [0, 1]")
-    rows, axes = _ascending(name, a, axis, between=method in ("linear", "midpoint"))
-    place = chance * (rows.shape[-1] - 1)
-    low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
-    if method == "lower":
-        high = low
-    elif method == "higher":
-        low = high
-    elif method == "nearest":
-        low = high = np.rint(place).astype(int)
-    share = np.full(place.shape, 0.5, place.dtype) if method == "midpoint" else place - np.floor(place)
-    if method == "midpoint":
-        share = np.where(low == high, np.zeros_like(share), share)
-    below, above = rows[..., low], rows[..., high]
-    if method not in ("linear", "midpoint"):
-        value = below
-    else:
-        value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
+    rows, axes = _ascending(name, a, axis, between=method not in _ENTRIES)
+    place = np.asarray(np.quantile(np.arange(rows.shape[-1], dtype=float), chance, method=method))
+    low = np.floor(place).astype(int)
+    value = rows[..., low]
+    if method not in _ENTRIES:
+        share, above = (place - low).astype(chance.dtype), rows[..., np.ceil(place).astype(int)]
+        value = np.where(share >= 0.5, above - (above - value) * (1 - share), value + (above - value) * share)
     return _finished(
         rows, np.moveaxis(value, range(value.ndim - chance.ndim, value.ndim), range(chance.ndim)), axes, keepdims
     )
@@ -173,7 +160,7 @@ def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, 
     axes = some_axes(axis, len(node.shape))
     if between:
         (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
-    if prod(node.shape[k] for k in axes) == 0:
+    if not prod(node.shape[k] for k in axes):
         raise TracingError(f"{name} of no entries is not supported on traced values")
     return Tensor(call("sort", _joined(node, axes))), axes
 

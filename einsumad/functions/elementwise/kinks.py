@@ -11,8 +11,8 @@ import numpy as np
 
 from einsumad.functions.catalogue import Partials, apply
 from einsumad.functions.dtypes import of_ufunc, with_integer
-from einsumad.functions.rows import no_partials, row
-from einsumad.graph import Elementwise, Node, multiply, negate, ones, total, zero
+from einsumad.functions.rows import no_partials, row, whole
+from einsumad.graph import Elementwise, Node, Params, multiply, negate, ones, total, zero
 
 _LINE = (-3.0, 3.0)
 
@@ -45,6 +45,16 @@ for _name, _ufunc, _way in (
 ):
     _doc = f"Rounding {_way} is piecewise constant: derivative 0."
     row(_name, f"np.{_ufunc.__name__}", _LINE, dtype=of_ufunc(_ufunc), doc=_doc)(no_partials)
+
+
+def _rounded(operands: tuple[str, ...], params: Params) -> str:
+    return f"np.round({operands[0]}, {whole(params)})"
+
+
+@row("round_decimals", _rounded, _LINE, dtype=with_integer, cost=3)
+def _round_decimals(node: Elementwise) -> Partials:
+    """Rounding to a number of decimals, the parameter, is piecewise constant: derivative 0."""
+    return no_partials(node)
 
 
 def _split(beaten: str, node: Elementwise) -> Partials:

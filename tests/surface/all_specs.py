@@ -1,0 +1,16 @@
+"""All specs: importing the modules that enter them."""
+
+from __future__ import annotations
+
+from tests.surface import (
+    specs_contractions,
+    specs_elementwise,
+    specs_linear_algebra,
+    specs_reductions,
+    specs_structure,
+)
+from tests.surface.specs import SPECS, Spec, function_of
+
+MODULES = (specs_contractions, specs_elementwise, specs_linear_algebra, specs_reductions, specs_structure)
+
+__all__ = ["MODULES", "SPECS", "Spec", "function_of"]
