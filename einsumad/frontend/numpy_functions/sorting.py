@@ -139,7 +139,7 @@ def _known(q: Any, a: Any) -> np.ndarray:
     return given if given.dtype.kind == "f" else given.astype(float)
 
 
-def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
+def _quantiles(name: str, a: Any, q: Any, axis: Any, method: Any, keepdims: Any) -> Node:
     """The entry at a place in the order, or what lies between two; the place is NumPy's quantile of the places."""
     chance = _known(q, a)
     rows, axes = _ascending(name, a, axis, between=method not in _ENTRIES)
