@@ -213,3 +213,25 @@ def test_b11_rows_that_do_not_fit_raise():
 
 def test_b11_second_derivatives():
     check(np.linalg.solve, np.array([[3.0, 1.0], [0.5, 2.0]]), np.array([1.0, -2.0]))
+
+
+@pytest.mark.parametrize("running", [np.cumsum, np.cumprod, np.cumulative_sum, np.cumulative_prod])
+@pytest.mark.parametrize("shape", [(2, 0), (0, 2), (0,)])
+def test_b5_running_sums_of_nothing(running, shape):
+    x = np.zeros(shape)
+
+    def f(x):
+        return np.sum(running(x, axis=-1))
+
+    exactly(f, [x], np.zeros(shape))
+    exactly_second(f, [x], np.zeros((*shape, *shape)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_b7_differences_of_a_short_vector(size):
+    x = np.arange(1.0, size + 1)
+    exactly(lambda x: np.sum(np.diff(x)), [x], np.diff(np.eye(size), axis=0).sum(0))
+    assert ea.jacobian(np.diff)(x).shape == (size - 1, size)
+    exactly_second(
+        lambda x: np.sum(np.diff(x) ** 2), [x], 2 * np.diff(np.eye(size), axis=0).T @ np.diff(np.eye(size), axis=0)
+    )

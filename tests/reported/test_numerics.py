@@ -7,7 +7,16 @@ import pytest
 from scipy import special
 
 import einsumad as ea
-from tests.reported.oracle import MODES, check, close, every_jacobian, every_second, exactly, exactly_second
+from tests.reported.oracle import (
+    MODES,
+    check,
+    check_whole,
+    close,
+    every_jacobian,
+    every_second,
+    exactly,
+    exactly_second,
+)
 
 INF, NAN = np.inf, np.nan
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -307,3 +316,27 @@ def test_n22_rounding(round_):
     value, gradient = ea.value_and_grad(lambda x: np.sum(round_(x) * x))(x)
     assert np.isnan(value)
     np.testing.assert_array_equal(gradient, round_(x))
+
+
+def test_n16_running_products_with_zeros():
+    exactly(lambda x: np.sum(np.cumprod(x)), [np.array([2.0, 0.0, 3.0, 4.0])], np.array([1.0, 32.0, 0.0, 0.0]))
+    exactly(lambda x: np.sum(np.cumprod(x) ** 2), [np.array([1.0, 0.0])], np.array([2.0, 0.0]))
+    exactly_second(
+        lambda x: np.sum(np.cumprod(x)), [np.array([0.0, 0.0, 3.0])], np.array([[0.0, 4, 0], [4, 0, 0], [0, 0, 0]])
+    )
+
+
+@pytest.mark.parametrize("zeros", [(), (0,), (1, 2), (0, 1, 2, 3)])
+@pytest.mark.parametrize("product", [np.cumprod, np.cumulative_prod, np.prod, np.multiply.accumulate])
+def test_n16_products_that_divide_by_nothing(product, zeros):
+    """Two and three derivatives of products are right with any number of zeros among the factors."""
+    x = np.array([2.0, -1.0, 3.0, 1.0])
+    x[list(zeros)] = 0
+    check_whole(lambda x: np.sum(product(x)), x)
+
+
+def test_n24_a_kink_between_the_slopes_of_both_sides():
+    for f, x in ((np.abs, 0.0), (lambda x: np.maximum(x, 2 * x), 0.0), (lambda x: np.clip(x, 0, 1), 1.0)):
+        slope = float(ea.grad(f)(x))
+        sides = [(float(f(x + h)) - float(f(x))) / h for h in (-1e-6, 1e-6)]
+        assert min(sides) - 1e-9 <= slope <= max(sides) + 1e-9
