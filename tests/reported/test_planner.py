@@ -59,7 +59,7 @@ def test_p7_repeated_products_are_planned_once():
     assert (after.planned, after.derived) == (before.planned, before.derived)
 
 
-def test_p9_hessians_are_symmetric_to_the_last_bit():
+def test_p9_hessians_are_symmetric_to_rounding():
     w = normal(6, 300)
     for mode in ("auto", "forward", "reverse"):
         H = ea.hessian(network, mode=mode)(w)
