@@ -12,6 +12,7 @@ smallest tensor on the way. Deltas and spread axes come last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from einsumad.graph import (
 )
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks
+from einsumad.planning.nesting import nested
 from einsumad.planning.order import Pair, contraction_pairs
 from einsumad.planning.primitives import Factor, group, kind_of, layout, number, only_scales, scaled
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
@@ -88,7 +90,9 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     """The product of the stored tensors, with the labels of the resolved output."""
     if not resolved.factors and not resolved.masks and not resolved.maps:
         return None
-    applied = apply_maps(resolved, lambda product: _product(product, summand=False))
+    inside = partial(_product, summand=False)
+    resolved = nested(resolved, inside)
+    applied = apply_maps(resolved, inside)
     core = _plain(applied, coefficient, resolved)
     for writing in applied.writings:
         core = written(core, writing, resolved.sizes)

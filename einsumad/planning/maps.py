@@ -135,11 +135,11 @@ class _State:
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
         """The first map that gives an index to another one, and depends on indices that nothing else needs."""
         for position, factor in enumerate(pending):
-            chosen = next(orientations(factor))
             others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
             needed = {*self.output, *others}
-            if chosen.at in others and chosen.at not in self.output and needed.isdisjoint(chosen.places):
-                return position, chosen
+            for chosen in orientations(factor):
+                if chosen.at in others and chosen.at not in self.output and needed.isdisjoint(chosen.places):
+                    return position, chosen
         return None
 
     def _is_free(self, chosen: Map, position: int, pending: Sequence[Factor]) -> bool:
