@@ -15,6 +15,7 @@ from scipy import special
 from einsumad.functions import elementwise_function, general_function
 from einsumad.graph import (
     Add,
+    Affine,
     Einsum,
     Elementwise,
     General,
@@ -61,6 +62,10 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
         case Unit():
             index = np.indices(node.shape)
             return np.all(index == index[0], axis=0).astype(node.dtype)
+        case Affine():
+            first, *others = np.indices(node.shape)
+            mapped = sum([step * index for step, index in zip(node.strides, others, strict=True)], node.offset)
+            return (first == mapped).astype(node.dtype)
         case Selection():
             return (np.arange(node.shape[-1]) == operands[0][..., None]).astype(node.dtype)
         case Add():
