@@ -68,7 +68,7 @@ def apply_operator(node: Einsum, context: Context) -> Node | None:
     return _applied(work, best)
 
 
-def _batch(node: General) -> int:
+def _batch(node: Node) -> int:
     return len(node.operands[0].shape) - 2
 
 
@@ -83,9 +83,7 @@ def _direction(work: Product, position: int, pair: int) -> Direction | None:
     closed = [label for label in places if label >= work.rank and own.count(label) == places.count(label)]
     sizes = work.sizes()
     fresh = work.fresh_label()
-    names = [
-        label if label in closed and places[0] != places[1] else fresh + k for k, label in enumerate(places)
-    ]
+    names = [label if label in closed and places[0] != places[1] else fresh + k for k, label in enumerate(places)]
     ties = tuple(
         [
             (unit(sizes[label], 2, work.dtype), (name, label))
@@ -94,7 +92,7 @@ def _direction(work: Product, position: int, pair: int) -> Direction | None:
         ]
     )
     tied = {label for _, (_, label) in ties}
-    absorbed, lead = _absorbed(work, position, closed, tied, {*batch}, sizes)
+    absorbed, lead = _absorbed(work, position, closed, tied, sizes)
     whole = prod([sizes[label] for label in places])
     count = prod([sizes[label] for label in lead])
     plain = not ties and not any(isinstance(work.operands[k], Structural) for k in absorbed)
@@ -104,19 +102,16 @@ def _direction(work: Product, position: int, pair: int) -> Direction | None:
 
 
 def _absorbed(
-    work: Product,
-    position: int,
-    closed: Sequence[int],
-    tied: Iterable[int],
-    batch: set[int],
-    sizes: dict[int, int],
+    work: Product, position: int, closed: Sequence[int], tied: Iterable[int], sizes: dict[int, int]
 ) -> tuple[tuple[int, ...], Labels]:
     """The operands that make up the direction, and its further labels; of what hangs together as much as is best.
 
     Operands are taken in one by one, each time the one that leaves fewest entries open, and then the last ones are
     given back unless they made them fewer.
     """
-    own = set(work.inputs[position]) - batch
+    row, labels = work.operands[position], work.inputs[position]
+    batch = set(labels[: _batch(row)])
+    own = set(labels) - batch
     taken = [k for k, labels in enumerate(work.inputs) if k != position and not set(closed).isdisjoint(labels)]
 
     def lead(chosen: Sequence[int]) -> Labels:

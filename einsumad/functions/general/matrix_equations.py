@@ -50,15 +50,13 @@ def _sylvester_jacobian(node: General, position: int) -> tuple[Node, ...]:
         return (term(node, axes, [(operator, (*axes.batch, i, j, k, m))]),)
     direction, place = ((k, inner), (m, inner)) if position == 0 else ((inner, m), (inner, k))
     return (
-        term(
-            node, axes, [(operator, (*axes.batch, i, j, *direction)), (node, (*axes.batch, *place, *opened))], -1
-        ),
+        term(node, axes, [(operator, (*axes.batch, i, j, *direction)), (node, (*axes.batch, *place, *opened))], -1),
     )
 
 
 def _sylvester_cost(shapes: tuple[Shape, ...], params: Params) -> int:
     rows, columns = shapes[0][-1], shapes[1][-1]
-    solve = 4 * (rows + columns) * rows * columns * (rows * columns) ** open_pairs(params)
+    solve = 4 * (rows + columns) * (rows * columns) * (rows * columns if open_pairs(params) else 1)
     return 25 * (volume(shapes[0]) * rows + volume(shapes[1]) * columns) + volume(shapes[0][:-2]) * solve
 
 

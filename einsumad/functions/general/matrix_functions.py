@@ -47,7 +47,7 @@ def _jacobian(node: General, position: int) -> tuple[Node, ...]:
 def _cost(shapes: tuple[Shape, ...], params: Params) -> int:
     opened, size = open_pairs(params), shapes[0][-1]
     doubled = 2 ** (len(shapes) - 1 + opened)
-    return 40 * volume(shapes[0]) * size * doubled**3 * size ** (2 * opened)
+    return 40 * volume(shapes[0]) * size * int(doubled**3 * size ** (2 * opened))
 
 
 def _infer_root(operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype[Any]]:
@@ -73,9 +73,7 @@ _BY_ITSELF = {
     "cosm": (matrix_kernels.derivatives_of(matrix_kernels.cosine, matrix_kernels.cosine), _ENTIRE),
     "sinm": (matrix_kernels.derivatives_of(matrix_kernels.sine, matrix_kernels.sine), _ENTIRE),
     "logm": (
-        matrix_kernels.derivatives_of(
-            matrix_kernels.logarithm, matrix_kernels.logarithm_of_blocks, homogeneous=True
-        ),
+        matrix_kernels.derivatives_of(matrix_kernels.logarithm, matrix_kernels.logarithm_of_blocks, homogeneous=True),
         f"{_NOT_NEGATIVE}, singular ones too",
     ),
 }

@@ -46,7 +46,7 @@ def operands_of(arguments: Sequence[Any]) -> tuple[list[Array], int]:
 
 
 def each(result: Array, operands: Sequence[Array], compute: Callable[..., Any], *, finite: bool = True) -> Array:
-    """The array with ``compute`` of the matrices at each place of the batch; NaN where they are to be finite but not."""
+    """The array with ``compute`` of the matrices at each place; NaN where they are not, but have to be, finite."""
     for place in np.ndindex(operands[0].shape[:-2]):
         matrices = [operand[place].astype(np.float64, copy=False) for operand in operands]
         if result[place].size:
@@ -69,7 +69,7 @@ def derivatives_of(value: Function, inside: Function, homogeneous: bool = False)
 
         def compute(a: Array, *directions: Array) -> Array:
             if not directions and not opened:
-                return value(a[None])[0]
+                return np.asarray(value(a[None])[0])
             return _derivative(inside, a, directions, opened, homogeneous)
 
         return each(result, operands, compute)
@@ -78,10 +78,15 @@ def derivatives_of(value: Function, inside: Function, homogeneous: bool = False)
 
 
 def _derivative(f: Function, a: Array, directions: Sequence[Array], opened: int, homogeneous: bool) -> Array:
-    """``D[i, j, k1, l1, ...]``, of matrices brought to a norm of about one: the derivative is linear in a direction."""
+    """``D[i, j, k1, l1, ...]``, of a matrix and of directions in it brought to a moderate size.
+
+    The derivative is linear in a direction. Where the function is homogeneous, A is scaled too, and moves as far in a
+    direction as the least of its singular values.
+    """
     size = len(a)
     unit = _power_of_two(a) if homogeneous else 1.0
-    scales = [_power_of_two(direction) for direction in directions]
+    least = 1 / _power_of_two(np.linalg.inv(a / unit)) if homogeneous else 1.0
+    scales = [_power_of_two(direction) / least for direction in directions]
     given = [direction / scale for direction, scale in zip(directions, scales, strict=True)]
     result = np.empty((size * size,) * opened + (size, size))
     moves = list(combinations_with_replacement(range(size * size), opened))
@@ -89,12 +94,12 @@ def _derivative(f: Function, a: Array, directions: Sequence[Array], opened: int,
     step = max(1, _MOST_ENTRIES // block**2)
     for start in range(0, len(moves), step):
         part = moves[start : start + step]
-        moved = [np.eye(size * size)[[move[k] for move in part]].reshape(-1, size, size) for k in range(opened)]
+        moved = [least * np.eye(size * size)[[move[k] for move in part]].reshape(-1, size, size) for k in range(opened)]
         found = f(_blocks(a / unit, [*given, *moved], len(part)))[:, :size, -size:]
         for move, entries in zip(part, found, strict=True):
             for place in set(permutations(move)):
                 result[place] = entries
-    for scale in [*scales, *[1.0] * opened]:
+    for scale in [*scales, *[1 / least] * opened]:
         result *= scale / unit
     return np.moveaxis(result.reshape(*[size, size] * (opened + 1)), (-2, -1), (0, 1))
 
@@ -223,7 +228,8 @@ def _solved(r: Array, u: Array, s: Array, v: Array, right: Array) -> Array:
     found, scale, info = linear_algebra().lapack.dtrsyl(r, s, u.T @ right @ v, tranb="T")
     if info:
         raise np.linalg.LinAlgError(
-            "the Sylvester equation A X + X B = Q is singular: an eigenvalue of A is minus one of B"
+            "the equation A X + X B = Q is singular: an eigenvalue of A is minus one of B (the derivative of sqrtm "
+            "solves such an equation, and does not exist where the matrix is singular)"
         )
     return np.asarray(scale * (u @ found @ v.T))
 
