@@ -262,6 +262,8 @@ def test_what_is_not_supported_is_refused_with_a_reason() -> None:
         linalg.schur(traced(np.eye(2)))
     with pytest.raises(TracingError, match="disp"):
         linalg.logm(traced(np.eye(2)), disp=False)
+    with pytest.raises(TracingError, match=r"einsumad\.scipy\.linalg"):
+        scipy.linalg.expm(traced(np.eye(2)))
 
 
 def test_every_function_is_supported_or_has_a_reason() -> None:

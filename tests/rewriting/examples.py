@@ -109,6 +109,8 @@ MORE: dict[str, Node] = {
     "stable-ratio of a quotient": multiply(E, apply("reciprocal", total(ones((3,), float), E))),
     "solve with a matrix": einsum([call("inverse", A), B], [(I, K), (K, J)], (I, J), 2),
     "solve transposed": einsum([call("inverse", A), B], [(K, I), (K, J)], (I, J)),
+    "solve with a triangle": einsum([call("inverse_triangular", A, params=(1, 0)), B], [(I, K), (K, J)], (I, J)),
+    "solve with a triangle transposed": einsum([call("inverse_triangular", A, params=(1, 1)), b], [(K, I), (K,)], (I,)),
     "logsumexp of rows": apply("log", sum_axes(apply("exp", A), [1])),
     "logsumexp of columns": apply("log", sum_axes(apply("exp", A), [0])),
     "logsumexp of everything": apply("log", sum_axes(apply("exp", A), [0, 1])),
