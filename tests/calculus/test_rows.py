@@ -71,7 +71,7 @@ def elementwise_cases() -> list[Case]:
 
 
 MATRIX = ("inverse", "determinant", "sign_determinant", "logabsdet", "logdet")
-FUNCTIONS = ("expm", "logm", "sinm", "cosm", "sqrtm")
+FUNCTIONS = ("expm", "logm", "sinm", "cosm", "sqrtm", "signm")
 EQUATIONS = [
     Case("inverse_triangular", (1, 0), ((2, 2),), False),
     Case("solve_triangular", (0, 0), ((2, 2), (2, 1)), False),

@@ -63,6 +63,8 @@ EXAMPLES: dict[str, Example] = {
     "toeplitz": (lambda c, r: linalg.toeplitz(c, r) ** 3, (VECTOR, SHORT)),
     "circulant": (lambda c: linalg.circulant(c) ** 3, (VECTOR,)),
     "hankel": (lambda c, r: linalg.hankel(c, r) ** 3, (VECTOR, SHORT)),
+    "fiedler_companion": (linalg.fiedler_companion, (VECTOR,)),
+    "signm": (linalg.signm, (np.array([[1.0, 2.0], [0.3, -1.0]]),)),
     "companion": (linalg.companion, (VECTOR,)),
     "leslie": (lambda f, s: linalg.leslie(f, s) ** 3, (VECTOR, SHORT)),
     "fiedler": (lambda a: linalg.fiedler(a) ** 3, (VECTOR,)),

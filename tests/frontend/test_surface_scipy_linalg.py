@@ -75,6 +75,13 @@ def test_frechet_derivative() -> None:
         linalg.expm_frechet(traced(a), e, method="other")
 
 
+def test_the_sign() -> None:
+    for matrix in (np.array([[1.0, 2.0], [0.3, -1.0]]), matrices((3, 3)) - 1.3 * np.eye(3)):
+        agrees(linalg.signm, matrix)
+    with pytest.raises(np.linalg.LinAlgError, match="imaginary axis"):
+        value(linalg.signm(traced(np.array([[0.0, 1.0], [-1.0, 0.0]]))))
+
+
 @pytest.mark.parametrize("power", [0.5, 0.3, -1.7, 2, 3.0, 0, -1, -3, np.float64(0.25)])
 def test_fractional_powers(power: Any) -> None:
     agrees(lambda a: linalg.fractional_matrix_power(a, power), matrices((3, 3)))
@@ -194,6 +201,8 @@ def test_structured_matrices(dtype: str) -> None:
     c, r = data((3,), dtype), data((4,), dtype, seed=1)
     for f in (linalg.toeplitz, linalg.circulant, linalg.hankel, linalg.companion, linalg.fiedler):
         check(f, c)
+    for size in (2, 3, 4, 7):
+        check(linalg.fiedler_companion, data((size,), dtype))
     check(linalg.toeplitz, c, r)
     check(linalg.hankel, c, r)
     check(linalg.toeplitz, c[:1], r)

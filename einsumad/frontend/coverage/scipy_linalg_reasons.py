@@ -23,7 +23,7 @@ _FACTOR = (
     "this factorisation is not supported yet: use numpy.linalg.solve, inv, det, or write it with functions that are"
 )
 _UPDATE = "it updates a factorisation that is not supported: factorise the updated matrix"
-_ARBITRARY = "a matrix function of any Python function has no derivative here: use expm, logm, sqrtm, cosm, sinm"
+_ARBITRARY = "a matrix function of any Python function has no derivative here: use expm, logm, sqrtm, cosm, sinm, signm"
 _RANDOM = "it multiplies with a random matrix: draw the matrix first, and multiply with it"
 _RICCATI = "Riccati equations are not supported yet: iterate with solve_sylvester and solve_continuous_lyapunov"
 _ANGLES = "angles between subspaces, and bases of them, need a singular value decomposition, which is not supported yet"
@@ -60,13 +60,12 @@ _BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
         "eigvalsh_tridiagonal",
     ),
     ("refused", _UPDATE): ("qr_delete", "qr_insert", "qr_update"),
-    ("refused", _ARBITRARY): ("funm", "signm"),
+    ("refused", _ARBITRARY): ("funm",),
     ("refused", _RANDOM): ("clarkson_woodruff_transform",),
     ("refused", _RICCATI): ("solve_continuous_are", "solve_discrete_are"),
     ("refused", _ANGLES): ("subspace_angles",),
     ("refused", "the norm of a derivative as an operator is not supported yet: use expm_frechet"): ("expm_cond",),
     ("refused", "the scaling is by powers of two that depend on values, and jumps"): ("matrix_balance",),
-    ("refused", "it is not supported yet: use companion, which has the same eigenvalues"): ("fiedler_companion",),
 }
 REASONS: Mapping[str, tuple[Status, str]] = {
     name: (status, reason) for (status, reason), names in _BY_REASON.items() for name in sorted(names)

@@ -43,6 +43,12 @@ def sqrtm(A: Any) -> Tensor:
 
 
 @supports_tracing
+def signm(A: Any) -> Tensor:
+    """The matrix sign. An eigenvalue on the imaginary axis raises."""
+    return _row("signm", A)
+
+
+@supports_tracing
 def cosm(A: Any) -> Tensor:
     """The matrix cosine."""
     return _row("cosm", A)

@@ -15,6 +15,7 @@ from einsumad.errors import ShapeError
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.scipy_linalg.dispatch import choice, supports_tracing, vector
 from einsumad.frontend.tensor import Tensor
+from einsumad.functions.general.matrix_kernels import linear_algebra
 
 
 @supports_tracing
@@ -48,6 +49,17 @@ def companion(a: Any) -> Any:
     first = -coefficients[1:] / coefficients[0]
     size = first.shape[0]
     return np.concatenate([first[None], np.eye(size, dtype=first.dtype)[:-1]])
+
+
+@supports_tracing
+def fiedler_companion(a: Any) -> Any:
+    """The pentadiagonal companion matrix. SciPy's own, of numbers that tell the places apart, says where each goes."""
+    coefficients = vector("fiedler_companion", a, 2)
+    numbers = np.arange(1.0, coefficients.shape[0] + 1)
+    places = linear_algebra().fiedler_companion(numbers)
+    entries = -coefficients / coefficients[0]
+    held = np.where(places < 0, -places - 1, 0).astype(int)
+    return np.where(places < 0, entries[held], places.astype(entries.dtype))
 
 
 @supports_tracing

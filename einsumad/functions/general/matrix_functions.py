@@ -1,4 +1,4 @@
-"""Functions of a square matrix: exponential, logarithm, sine, cosine, square root.
+"""Functions of a square matrix: exponential, logarithm, sine, cosine, square root, sign.
 
 Owns these rows. Imports the catalogue, operator rows and graph spelling. Invariant: the derivative is the Fréchet
 derivative, an operator row of the same function or of a matrix equation, so that a product with a direction is computed
@@ -17,7 +17,7 @@ from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import matrix_kernels
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.functions.general.operators import open_pairs, with_open_pairs
-from einsumad.graph import General, Node, Params, Shape
+from einsumad.graph import General, Node, Params, Shape, einsum
 
 
 def _infer(operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype[Any]]:
@@ -50,8 +50,8 @@ def _cost(shapes: tuple[Shape, ...], params: Params) -> int:
     return 40 * volume(shapes[0]) * size * int(doubled**3 * size ** (2 * opened))
 
 
-def _infer_root(operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype[Any]]:
-    square_matrices("sqrtm", operands[0])
+def _infer_one(operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype[Any]]:
+    square_matrices("a matrix function", operands[0])
     return operands[0].shape, linear_algebra((operands[0].dtype,), params)
 
 
@@ -60,6 +60,26 @@ def _root_jacobian(node: General, position: int) -> tuple[Node, ...]:
     axes = axes_of(node, position, len(node.shape) - 2)
     opened = call("sylvester", node, node, params=(1,))
     return (term(node, axes, [(opened, (*axes.batch, *axes.out, *axes.into))]),)
+
+
+def _sign_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``N dS + dS N = dA - S dA S`` with ``N = S A``, the root of ``A A`` (ibid., theorem 5.3): S is constant near I.
+
+    With R the operator that solves the equation: ``R[b i j k l] - R[b i j p q] S[b p k] S[b l q]``, and delta[b b'].
+    """
+    rank = len(node.shape)
+    axes = axes_of(node, position, rank - 2)
+    inner, (k, m) = max(axes.into) + 1, axes.into
+    batch = tuple(range(rank - 2))
+    product = [(*batch, rank, inner), (*batch, inner, rank + 1)]
+    root = einsum([node, node.operands[0]], product, (*batch, rank, rank + 1), 1, node.dtype)
+    opened = call("sylvester", root, root, params=(1,))
+    places = [(*axes.batch, inner, k), (*axes.batch, m, inner + 1)]
+    turned = [(opened, (*axes.batch, *axes.out, inner, inner + 1)), *[(node, place) for place in places]]
+    return (
+        term(node, axes, [(opened, (*axes.batch, *axes.out, k, m))]),
+        term(node, axes, turned, -1),
+    )
 
 
 def _root_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
@@ -92,16 +112,21 @@ for _name, (_kernel, _domain) in _BY_ITSELF.items():
             is_operator=True,
         )
     )
-register_general(
-    GeneralFunction(
-        name="sqrtm",
-        arity=1,
-        infer=_infer_root,
-        jacobian=_root_jacobian,
-        kernel=matrix_kernels.square_root,
-        cost=_root_cost,
-        symbol="sqrtm",
-        domain=f"{_NOT_NEGATIVE}; the derivative at singular ones does too",
-        doc=_root_jacobian.__doc__ or "",
+_BY_EQUATION = {
+    "sqrtm": (matrix_kernels.square_root, _root_jacobian, f"{_NOT_NEGATIVE}; the derivative at singular ones does too"),
+    "signm": (matrix_kernels.sign, _sign_jacobian, "matrices without eigenvalues on the imaginary axis"),
+}
+for _name, (_kernel, _rule, _domain) in _BY_EQUATION.items():
+    register_general(
+        GeneralFunction(
+            name=_name,
+            arity=1,
+            infer=_infer_one,
+            jacobian=_rule,
+            kernel=_kernel,
+            cost=_root_cost,
+            symbol=_name,
+            domain=_domain,
+            doc=_rule.__doc__ or "",
+        )
     )
-)

@@ -176,6 +176,17 @@ def root(matrix: Array, name: str = "sqrtm") -> Array:
     return found
 
 
+def sign(a: Array) -> Array:
+    """The matrix sign."""
+    return each(np.empty(a.shape, a.dtype), [a], _sign)
+
+
+def _sign(matrix: Array) -> Array:
+    if np.any(np.linalg.eigvals(matrix).real == 0):
+        raise np.linalg.LinAlgError("signm of a matrix with an eigenvalue on the imaginary axis does not exist")
+    return _real("signm", linear_algebra().signm(matrix))
+
+
 def _with_logarithm(matrix: Array) -> Array:
     """The matrix, if it has a real principal logarithm."""
     values = np.linalg.eigvals(matrix)
