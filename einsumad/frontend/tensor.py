@@ -30,9 +30,9 @@ _TO_NUMBER = (
     "function use the result, and x.numpy() to look at a value that is known"
 )
 _TO_ARRAY = (
-    "the derivative would be lost: use np.* functions on the traced value itself, einsumad.numpy.array to "
-    "build an array "
-    "from traced entries, and np.where in the place of writing into an array"
+    "the derivative would be lost: use np.* functions on the traced value itself, those of einsumad.scipy.linalg "
+    "in the place of scipy.linalg, einsumad.numpy.array to build an array from traced entries, and np.where in the "
+    "place of writing into an array"
 )
 _NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value)"
 _NO_UPDATE = (

@@ -57,7 +57,8 @@ class GeneralFunction:
     `infer` gives shape and dtype of the value or raises :class:`ShapeError`. `jacobian` gives, for an operand
     position, terms of shape ``node.shape + operand.shape`` whose sum is the local Jacobian; none means zero.
     `kernel` maps arrays, then the parameters, to the value. `cost` is in flops. `domain` says in words which
-    operands are well-behaved. Where it `gives_index` its operands keep their dtype, which is another one.
+    operands are well-behaved. Where it `gives_index` its operands keep their dtype, which is another one. Where it
+    `is_operator` it takes directions behind its `arity` operands: see :mod:`einsumad.functions.general.operators`.
     """
 
     name: str
@@ -70,6 +71,7 @@ class GeneralFunction:
     domain: str
     doc: str
     gives_index: bool = False
+    is_operator: bool = False
 
 
 class _Named(Protocol):
@@ -187,7 +189,7 @@ def apply(name: str, *operands: Node, params: Params = ()) -> Node:
 def call(name: str, *operands: Node, params: Params = ()) -> Node:
     """The general function of tensors. Operands of another dtype than the value are cast to it first."""
     row = _general.get(name)
-    _check(row.name, row.arity, operands)
+    _check(row.name, max(row.arity, len(operands)) if row.is_operator else row.arity, operands)
     shape, dtype = row.infer(operands, params)
     if not row.gives_index:
         operands = tuple([cast(operand, dtype) for operand in operands])

@@ -6,7 +6,19 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 from __future__ import annotations
 
 from einsumad.graph import Add, Einsum, Elementwise, Node
-from einsumad.rewriting import affine, factoring, flatten, layout, linear, masks, powers, stabilise, structural, sums
+from einsumad.rewriting import (
+    affine,
+    factoring,
+    flatten,
+    layout,
+    linear,
+    masks,
+    operators,
+    powers,
+    stabilise,
+    structural,
+    sums,
+)
 from einsumad.rewriting.rules import Rule
 
 PRODUCT_RULES: tuple[Rule, ...] = (
@@ -17,6 +29,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *stabilise.RULES_FOR_PRODUCTS,
     *powers.RULES_FOR_PRODUCTS,
     *linear.RULES_FOR_PRODUCTS,
+    *operators.RULES_FOR_PRODUCTS,
     *affine.RULES,
     flatten.RULE_FOR_MAPS,
 )

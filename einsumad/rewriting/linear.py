@@ -9,14 +9,19 @@ from einsumad.functions import call
 from einsumad.graph import Einsum, Elementwise, General, Labels, Node, broadcast, einsum, ones
 from einsumad.rewriting.rules import Context, Rule
 
+_SOLVERS = {"inverse": "solve", "inverse_triangular": "solve_triangular"}
+
 
 def solve_instead_of_inverse(node: Einsum, context: Context) -> Node | None:
-    """``inv(A)[b,i,j] B[b,j,k] = solve(A, B)[b,i,k]``, also with the inverse transposed or B a vector."""
+    """``inv(A)[b,i,j] B[b,j,k] = solve(A, B)[b,i,k]``, also with the inverse transposed or B a vector.
+
+    The inverse of a triangle likewise: transposed, the lower one is an upper one.
+    """
     if len(node.operands) != 2 or node.operands[0] is node.operands[1]:
         return None
     for k in range(2):
         inverse = node.operands[k]
-        if isinstance(inverse, General) and inverse.function == "inverse" and not context.is_shared(inverse):
+        if isinstance(inverse, General) and inverse.function in _SOLVERS and not context.is_shared(inverse):
             found = _solve(node, inverse, node.inputs[k], node.operands[1 - k], node.inputs[1 - k])
             if found is not None:
                 return found
@@ -32,12 +37,13 @@ def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Lab
         or inverse.dtype != node.dtype
     ):
         return None
-    matrix = inverse.operands[0]
+    matrix, params = inverse.operands[0], inverse.params
     if column < rank:
         row, column = column, row
         axes = list(range(len(own)))
         axes[-2:] = axes[:-3:-1]
         matrix = einsum([matrix], [range(len(own))], axes, 1, matrix.dtype)
+        params = (1 - int(params[0] == 1), *params[1:]) if params else ()
     if column < rank or row >= rank or row in labels or column not in labels or any(label >= rank for label in batch):
         return None
     if any(label >= rank for label in labels if label != column):
@@ -55,7 +61,7 @@ def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Lab
     if not trailing:
         axes = list(range(len(right.shape)))
         right = einsum([right, ones((1,), right.dtype)], [axes, (len(axes),)], [*axes, len(axes)], 1, right.dtype)
-    solved = call("solve", matrix, right)
+    solved = call(_SOLVERS[inverse.function], matrix, right, params=params)
     out_labels = [*batch, row, *trailing] + ([] if trailing else [-1])
     return einsum([solved], [out_labels], range(rank), node.coefficient, node.dtype)
 

@@ -72,11 +72,19 @@ def elementwise_cases() -> list[Case]:
 
 
 MATRIX = ("inverse", "determinant", "sign_determinant", "logabsdet", "logdet")
+FUNCTIONS = ("expm", "logm", "sinm", "cosm", "sqrtm", "signm")
+EQUATIONS = [
+    Case("inverse_triangular", (1, 0), ((2, 2),), False),
+    Case("solve_triangular", (0, 0), ((2, 2), (2, 1)), False),
+    Case("sylvester", (), ((2, 2), (1, 1), (2, 1)), False),
+]
 REDUCTIONS = ("product", "max_reduce", "min_reduce", "logsumexp")
 GENERAL = [
     *[Case(name, (), ((2, 2),), False) for name in MATRIX],
     *[Case("determinant_minors", params, ((3, 3),), False) for params in PARAMS["determinant_minors"][:1]],
     Case("solve", (), ((2, 2), (2, 1)), False),
+    *[Case(name, (), ((2, 2),), False) for name in FUNCTIONS],
+    *EQUATIONS,
     *[Case(name, (), ((3,),), False) for name in REDUCTIONS],
     *[Case("product_of_others", params, ((3,),), False) for params in PARAMS["product_of_others"]],
     Case("sort", (), ((3,),), False),
@@ -87,6 +95,8 @@ BATCHED = [
     *[Case(name, (), ((2, 2, 2),), False) for name in MATRIX],
     Case("determinant_minors", (1,), ((2, 2, 2),), False),
     Case("solve", (), ((2, 2, 2), (2, 2, 2)), False),
+    *[Case(name, (), ((2, 2, 2),), False) for name in FUNCTIONS],
+    *[Case(case.name, case.params, tuple([(2, *shape) for shape in case.shapes]), False) for case in EQUATIONS],
     *[Case(name, (), ((2, 3),), False) for name in REDUCTIONS],
     Case("product_of_others", (1,), ((2, 3),), False),
     Case("sort", (), ((2, 3),), False),

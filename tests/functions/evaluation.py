@@ -15,6 +15,7 @@ from scipy import special
 from einsumad.functions import elementwise_function, general_function
 from einsumad.graph import (
     Add,
+    Affine,
     Einsum,
     Elementwise,
     General,
@@ -61,8 +62,8 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
         case Unit():
             index = np.indices(node.shape)
             return np.all(index == index[0], axis=0).astype(node.dtype)
-        case Selection():
-            return (np.arange(node.shape[-1]) == operands[0][..., None]).astype(node.dtype)
+        case Affine() | Selection():
+            return _map(node, operands).astype(node.dtype)
         case Add():
             return np.asarray(sum(operands[1:], operands[0]), node.dtype)
         case Einsum():
@@ -72,6 +73,14 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
         case General():
             return np.asarray(general_function(node.function).kernel(*operands, *node.params))
     raise AssertionError(type(node))
+
+
+def _map(node: Affine | Selection, operands: list[Array]) -> Array:
+    if isinstance(node, Selection):
+        return np.asarray(np.arange(node.shape[-1]) == operands[0][..., None])
+    first, *others = np.indices(node.shape)
+    moved = [step * index for step, index in zip(node.strides, others, strict=True)]
+    return np.asarray(first == sum(moved, np.array(node.offset)))
 
 
 def elementwise_value(name: str, operands: Sequence[Array], params: Any) -> Array:

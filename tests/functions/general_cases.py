@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from tests.functions.matrix_function_cases import MATRIX_FUNCTIONS
+from tests.functions.points import Array, Case, invertible, normal, positive
 
-
-def normal(*shape: int, seed: int = 0) -> Array:
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def invertible(*shape: int) -> Array:
-    return normal(*shape) + 3 * np.eye(shape[-1])
-
-
-def positive(*shape: int) -> Array:
-    root = normal(*shape)
-    return root @ np.swapaxes(root, -1, -2) + np.eye(shape[-1])
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row at one point. `exact`: linear in each entry, so that differences of any step are exact."""
-
-    name: str
-    operands: tuple[Array, ...]
-    params: tuple[int, ...] = ()
-    exact: bool = False
-    order: int = 2
-
-    def __str__(self) -> str:
-        return "-".join(map(str, (self.name, *self.params, *[o.shape for o in self.operands])))
-
+__all__ = ["CASES", "Array", "Case", "normal"]
 
 SINGULAR = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
 RANK_ONE = np.outer([1.0, -2.0, 0.5], [3.0, 1.0, 2.0])
@@ -90,4 +63,4 @@ PRODUCTS_AND_ORDER = [
     Case("logsumexp", (normal(5),), order=3),
 ]
 
-CASES = [*PRODUCTS_AND_ORDER]
+CASES = [*PRODUCTS_AND_ORDER, *MATRIX_FUNCTIONS]

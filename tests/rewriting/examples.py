@@ -72,6 +72,7 @@ EXAMPLES: dict[str, Node] = {
     "square-root-squared": multiply(apply("norm_root", a), apply("norm_root", a)),
     "absolute-squared": multiply(apply("abs", a), apply("abs", a)),
     "solve": einsum([call("inverse", A), b], [(I, J), (J,)], (I,)),
+    "apply-operator": einsum([call("expm", A, params=(1,)), B], [(I, J, 3, 4), (3, 4)], (I, J)),
     "compose-affine": einsum(
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
     ),
@@ -108,12 +109,27 @@ MORE: dict[str, Node] = {
     "stable-ratio of a quotient": multiply(E, apply("reciprocal", total(ones((3,), float), E))),
     "solve with a matrix": einsum([call("inverse", A), B], [(I, K), (K, J)], (I, J), 2),
     "solve transposed": einsum([call("inverse", A), B], [(K, I), (K, J)], (I, J)),
+    "solve with a triangle": einsum([call("inverse_triangular", A, params=(1, 0)), B], [(I, K), (K, J)], (I, J)),
+    "solve with a triangle transposed": einsum([call("inverse_triangular", A, params=(1, 1)), b], [(K, I), (K,)], (I,)),
     "logsumexp of rows": apply("log", sum_axes(apply("exp", A), [1])),
     "logsumexp of columns": apply("log", sum_axes(apply("exp", A), [0])),
     "logsumexp of everything": apply("log", sum_axes(apply("exp", A), [0, 1])),
     "log of a softmax": apply(
         "log",
         einsum([apply("exp", A), apply("reciprocal", sum_axes(apply("exp", A), [1]))], [(I, J), (I,)], (I, J)),
+    ),
+    "apply-operator to a cotangent": einsum([call("expm", A, params=(1,)), B], [(3, 4, I, J), (3, 4)], (I, J)),
+    "apply-operator to the middle of three": einsum(
+        [call("expm", A, params=(2,)), B, a], [(I, J, 3, 4, 5, K), (3, 5), (4,)], (I, J, K)
+    ),
+    "apply-operator to a cotangent of two": einsum(
+        [call("expm", A, B, params=(2,)), B], [(3, 4, I, J, K, 5), (4, 3)], (I, J, K, 5)
+    ),
+    "apply-operator to columns": einsum([call("expm", A, params=(1,)), a], [(I, J, K, 3), (3,)], (I, J, K)),
+    "apply-operator to its trace": einsum([call("expm", A, params=(1,))], [(3, 3, I, J)], (I, J)),
+    "apply-operator to diagonal matrices": einsum([call("expm", A, params=(1,))], [(I, J, K, K)], (I, J, K)),
+    "apply-operator of a Sylvester equation": einsum(
+        [call("sylvester", A, B, params=(1,)), a], [(3, I, J, K), (3,)], (I, J, K)
     ),
     "power zero": apply("power", a, params=(0,)),
     "power one": apply("power", a, params=(1,)),

@@ -3,6 +3,13 @@
 Owns the order of import. Imports its modules. Invariant: every module with rows is imported here.
 """
 
-from einsumad.functions.general import determinants, linear, reductions, sorting
+from einsumad.functions.general import (
+    determinants,
+    linear,
+    matrix_equations,
+    matrix_functions,
+    reductions,
+    sorting,
+)
 
-__all__ = ["determinants", "linear", "reductions", "sorting"]
+__all__ = ["determinants", "linear", "matrix_equations", "matrix_functions", "reductions", "sorting"]

@@ -1,0 +1,1 @@
+"""What of other libraries' functions is supported on traced values, and why the rest is not."""

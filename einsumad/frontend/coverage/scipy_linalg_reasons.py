@@ -1,0 +1,73 @@
+"""Why a function of ``scipy.linalg`` does not take traced values.
+
+Owns the reasons. Imports nothing. Invariant: each public function of SciPy's dense linear algebra is supported or
+stands here, as "constant" if nothing that is differentiated goes into it, or as "refused".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["constant", "refused"]
+
+_SIZE_ONLY = "its arguments are sizes and options, so its value is a constant: call it with plain numbers"
+_LOOKUP = "it looks routines of a library up and computes nothing"
+_VALUES = "its result is a truth value or a number of diagonals, which depends on values: apply it to a plain array"
+_COMPLEX = "its result is complex in general: complex numbers are not supported yet"
+_NOT_UNIQUE = (
+    "its result is unique up to a rotation only, so it has no derivative: use what does not depend on the choice"
+)
+_PERMUTED = "its result depends on a choice of pivots, which jumps, and comes packed: use solve, inv, det or slogdet"
+_FACTOR = (
+    "this factorisation is not supported yet: use numpy.linalg.solve, inv, det, or write it with functions that are"
+)
+_UPDATE = "it updates a factorisation that is not supported: factorise the updated matrix"
+_ARBITRARY = "a matrix function of any Python function has no derivative here: use expm, logm, sqrtm, cosm, sinm, signm"
+_RANDOM = "it multiplies with a random matrix: draw the matrix first, and multiply with it"
+_RICCATI = "Riccati equations are not supported yet: iterate with solve_sylvester and solve_continuous_lyapunov"
+_ANGLES = "angles between subspaces, and bases of them, need a singular value decomposition, which is not supported yet"
+_SPECTRUM = "eigenvalues are not supported yet"
+
+_BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
+    ("constant", _SIZE_ONLY): ("dft", "hadamard", "helmert", "hilbert", "invhilbert", "invpascal", "pascal"),
+    ("constant", _LOOKUP): ("find_best_blas_type", "get_blas_funcs", "get_lapack_funcs"),
+    ("refused", _VALUES): ("bandwidth", "ishermitian", "issymmetric"),
+    ("refused", _COMPLEX): ("cdf2rdf", "eig", "eig_banded", "eigvals", "ordqz", "qz", "rsf2csf", "schur"),
+    ("refused", _NOT_UNIQUE): ("cossin", "hessenberg", "null_space", "orth"),
+    ("refused", _PERMUTED): ("ldl", "lu", "lu_factor", "lu_solve"),
+    ("refused", _FACTOR): (
+        "cho_factor",
+        "cholesky",
+        "cholesky_banded",
+        "diagsvd",
+        "lstsq",
+        "orthogonal_procrustes",
+        "pinv",
+        "pinvh",
+        "polar",
+        "qr",
+        "qr_multiply",
+        "rq",
+        "svd",
+        "svdvals",
+    ),
+    ("refused", _SPECTRUM): (
+        "eigh",
+        "eigh_tridiagonal",
+        "eigvals_banded",
+        "eigvalsh",
+        "eigvalsh_tridiagonal",
+    ),
+    ("refused", _UPDATE): ("qr_delete", "qr_insert", "qr_update"),
+    ("refused", _ARBITRARY): ("funm",),
+    ("refused", _RANDOM): ("clarkson_woodruff_transform",),
+    ("refused", _RICCATI): ("solve_continuous_are", "solve_discrete_are"),
+    ("refused", _ANGLES): ("subspace_angles",),
+    ("refused", "the norm of a derivative as an operator is not supported yet: use expm_frechet"): ("expm_cond",),
+    ("refused", "the scaling is by powers of two that depend on values, and jumps"): ("matrix_balance",),
+}
+REASONS: Mapping[str, tuple[Status, str]] = {
+    name: (status, reason) for (status, reason), names in _BY_REASON.items() for name in sorted(names)
+}
+"""For each function that does not take traced values whether it is constant or refused, and why."""

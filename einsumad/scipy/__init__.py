@@ -1,0 +1,1 @@
+"""SciPy's namespaces, for its functions that do not answer to traced values by themselves."""
