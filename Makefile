@@ -8,6 +8,9 @@ WORKERS ?= 2
 TESTS ?= tests papers examples/test_my_gradient.py
 FUZZ_EXAMPLES ?= 10000
 
+# One thread a worker: the matrices of the tests are small, and threads of several processes wait for each other.
+test fuzz: export OPENBLAS_NUM_THREADS := 1
+
 .PHONY: help demo test fuzz lint format clean
 
 help:
