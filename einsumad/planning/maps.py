@@ -28,6 +28,9 @@ from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine
 from einsumad.planning.primitives import Factor, always_inside, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
 
+_PADDED = 4
+"""How many times as much an entry costs that is read with padding and a mask."""
+
 
 @dataclass(frozen=True, slots=True)
 class Map:
@@ -78,12 +81,7 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
     state = _State(resolved, primitive)
     pending = list(resolved.maps)
     while pending:
-        found = (
-            state.next_reading(pending, within=True)
-            or state.next_meeting(pending)
-            or state.next_writing(pending)
-            or state.next_reading(pending, within=False)
-        )
+        found = state.next_reading(pending, within=True) or state.next_meeting(pending) or state.next_writing(pending)
         if found is None:
             state.write_out(pending.pop(0))
         else:
@@ -111,25 +109,27 @@ class _State:
         self.given: set[int] = set()  # indices that a map gives, or that were summed with one
 
     def next_reading(self, pending: Sequence[Factor], *, within: bool) -> tuple[int, Map] | None:
-        """The map along which factors are read at the least cost, and its position; if asked one that pads nothing."""
+        """The map along which factors are read at the least cost, and its position; if asked, it must not pad."""
         candidates = [
-            (self._volume(each), position, number, each)
+            (self._cost(each), position, each)
             for position, factor in enumerate(pending)
-            for number, each in enumerate(orientations(factor))
+            for each in orientations(factor)
             if each.at not in self.output and self._is_free(each, position, pending)
-            if not within or always_inside(each.node)
         ]
         if not candidates:
             return None
-        _, position, _, chosen = min(candidates, key=lambda candidate: candidate[:3])
-        return position, chosen
+        _, position, chosen = min(candidates, key=lambda candidate: candidate[:2])
+        return (position, chosen) if always_inside(chosen.node) or not within else None
 
     def next_writing(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
-        """The first map along which the result can be written, and its position."""
+        """The first map along which the result can be written, unless it costs less to read along it."""
         for position, factor in enumerate(pending):
-            for each in orientations(factor):
-                if each.at in self.output and self._is_free(each, position, pending):
-                    return position, each
+            free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
+            written = [(self._written_volume(each), 0, each) for each in free if each.at in self.output]
+            if written:
+                read = [(self._cost(each), 1, each) for each in free if each.at not in self.output]
+                _, _, chosen = min([*written, *read], key=lambda candidate: candidate[:2])
+                return position, chosen
         return None
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
@@ -155,14 +155,20 @@ class _State:
         holding = [chosen.at in factor.labels for factor in (*self.factors, *self.masks)]
         return not holding or not all(holding)
 
-    def _volume(self, chosen: Map) -> int:
-        return sum(
+    def _cost(self, chosen: Map) -> int:
+        """The entries of what is read along the map, those read with padding and a mask counted as more."""
+        volume = sum(
             [
                 size_of({*f.labels, *chosen.places} - {chosen.at}, self.sizes)
                 for f in (*self.factors, *self.masks)
                 if chosen.at in f.labels
             ]
         )
+        return volume if always_inside(chosen.node) else _PADDED * volume
+
+    def _written_volume(self, chosen: Map) -> int:
+        """The entries of the product that is written along the map."""
+        return size_of({*self.output, *chosen.places} - {chosen.at}, self.sizes)
 
     def apply(self, chosen: Map) -> None:
         """Read all that has the determined index along the map; write the result along it if that is an axis of it."""

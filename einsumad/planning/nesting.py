@@ -5,7 +5,12 @@ fewer entries than the pairs it is added from.
 
     Σ_jkl [i = j + k + l] X[j] K[k] L[l] = Σ_jm [i = j + m] X[j] M[m],   M[m] = Σ_kl [m = k + l] K[k] L[l]
 
-Of all pairs of indices that can be joined, the one with the smallest product is joined first, as long as there are any.
+and in the same way where two axes of the result come in through their sum or difference alone:
+
+    C[a, b] = Σ_i X[i] X[i + a - b] = T[a - b],   T[m] = Σ_i X[i] X[i + m]
+
+Of all pairs of indices that can be joined, the one with the smallest product is joined first, as long as there are any
+that cost less than the whole product with one of its indices read off the others.
 """
 
 from __future__ import annotations
@@ -41,8 +46,11 @@ class _Pair:
 
 
 def nested(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Resolved:
-    """The product with pairs of indices joined; `primitive` writes a product inside of it in primitive steps."""
+    """The product with pairs of indices joined. `primitive` writes a product inside of it in primitive steps."""
     while True:
+        outer = next(_outer_pairs(resolved), None)
+        if outer is not None:
+            return _read_afterwards(resolved, outer, primitive)
         found = min(_pairs(resolved), key=lambda pair: pair.order, default=None)
         if found is None:
             return resolved
@@ -51,32 +59,71 @@ def nested(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Resolved:
 
 def _pairs(resolved: Resolved) -> Iterator[_Pair]:
     """The pairs of labels of one map that nothing but the factors has, and whose sums are fewer than they are."""
-    for position, (node, labels) in enumerate(resolved.maps):
-        if not isinstance(node, Affine) or len(labels) < _FEWEST or len(set(labels)) < len(labels):
-            continue
-        elsewhere = {label for k, other in enumerate(resolved.maps) if k != position for label in other.labels}
-        elsewhere |= {*resolved.output, *[label for mask in resolved.masks for label in mask.labels]}
-        terms = dict(zip(labels, (-1, *node.strides), strict=True))
-        for first, second in combinations([label for label in labels if label not in elsewhere], 2):
-            pair = _pair(resolved, position, (first, second), terms)
-            if pair is not None:
+    for position, terms in _equations(resolved):
+        free = [label for label in terms if label not in {*resolved.output, *_elsewhere(resolved, position)}]
+        meeting = {*terms, *[k for f in resolved.factors if not terms.keys().isdisjoint(f.labels) for k in f.labels]}
+        whole = min([size_of(meeting - {label}, resolved.sizes) for label in terms])
+        for labels in combinations(free, 2):
+            pair = _pair(resolved, position, labels, terms)
+            held = {label for k in pair.held for label in resolved.factors[k].labels} if pair else set()
+            if pair and held.issuperset(labels) and len(held & terms.keys()) == len(labels) and pair.volume < whole:
                 yield pair
 
 
+def _outer_pairs(resolved: Resolved) -> Iterator[_Pair]:
+    """The pairs of axes of the result that only one map has: it depends on their sum or difference alone."""
+    for position, terms in _equations(resolved):
+        elsewhere = _elsewhere(resolved, position)
+        for labels in combinations([label for label in terms if label in resolved.output], 2):
+            pair = _pair(resolved, position, labels, terms)
+            if pair and not pair.held and elsewhere.isdisjoint(labels):
+                yield pair
+
+
+def _equations(resolved: Resolved) -> Iterator[tuple[int, dict[int, int]]]:
+    """For each affine map of enough labels its position and the factor of each label in its equation."""
+    for position, (node, labels) in enumerate(resolved.maps):
+        if isinstance(node, Affine) and len(set(labels)) == len(labels) >= _FEWEST:
+            yield position, dict(zip(labels, (-1, *node.strides), strict=True))
+
+
+def _elsewhere(resolved: Resolved, position: int) -> set[int]:
+    """The labels of the masks and of the other maps."""
+    others = [factor for k, factor in enumerate(resolved.maps) if k != position]
+    return {label for factor in (*resolved.masks, *others) for label in factor.labels}
+
+
 def _pair(resolved: Resolved, position: int, labels: tuple[int, int], terms: dict[int, int]) -> _Pair | None:
+    """The pair, if what its indices add up to has fewer values than there are pairs."""
     strides, sizes = [terms[label] for label in labels], [resolved.sizes[label] for label in labels]
     step = gcd(*strides)
-    if not step:
-        return None
     ends = [stride * (size - 1) for stride, size in zip(strides, sizes, strict=True)]
     low, high = sum(min(0, end) for end in ends), sum(max(0, end) for end in ends)
-    size = (high - low) // step + 1
-    held = tuple([k for k, factor in enumerate(resolved.factors) if not set(labels).isdisjoint(factor.labels)])
-    present = {label for k in held for label in resolved.factors[k].labels}
-    if size >= sizes[0] * sizes[1] or not present.issuperset(labels) or len(present.intersection(terms)) > 2:
+    if not step or (high - low) // step + 1 >= sizes[0] * sizes[1]:
         return None
+    held = tuple([k for k, factor in enumerate(resolved.factors) if not set(labels).isdisjoint(factor.labels)])
+    volume = size_of({label for k in held for label in resolved.factors[k].labels}, resolved.sizes)
     steps = (strides[0] // step, strides[1] // step)
-    return _Pair(position, labels, steps, low // step, size, held, size_of(present, resolved.sizes))
+    return _Pair(position, labels, steps, low // step, (high - low) // step + 1, held, volume)
+
+
+def _sum_of_two(resolved: Resolved, pair: _Pair, fresh: int) -> Factor:
+    """``[m = s a + t b - low]``."""
+    sizes = [resolved.sizes[label] for label in pair.labels]
+    return Factor(affine(pair.size, sizes, pair.strides, -pair.low, resolved.work), (fresh, *pair.labels))
+
+
+def _read_afterwards(resolved: Resolved, pair: _Pair, primitive: Callable[[Einsum], Node]) -> Resolved:
+    """The product with m for two of its axes, read at what these add up to."""
+    fresh = max(resolved.sizes) + 1
+    sizes = {**resolved.sizes, fresh: pair.size}
+    maps = [*resolved.maps]
+    maps[pair.position] = _outer(maps[pair.position], pair, fresh, sizes)
+    output = (fresh, *[label for label in resolved.output if label not in pair.labels])
+    found = [*resolved.factors, *resolved.masks, *maps]
+    inner = einsum([f.node for f in found], [f.labels for f in found], output, 1, resolved.work)
+    read = _sum_of_two(resolved, pair, fresh)
+    return replace(resolved, factors=[Factor(primitive(inner), output)], masks=[], maps=[read], sizes=sizes)
 
 
 def _joined(resolved: Resolved, pair: _Pair, primitive: Callable[[Einsum], Node]) -> Resolved:
@@ -89,12 +136,9 @@ def _joined(resolved: Resolved, pair: _Pair, primitive: Callable[[Einsum], Node]
     needed = {*resolved.output, *[label for factor in (*rest, *resolved.masks, *maps) for label in factor.labels]}
     kept = dict.fromkeys([label for factor in inner for label in factor.labels if label in needed])
     output = (fresh, *kept)
-    sum_of_two = affine(pair.size, [sizes[label] for label in pair.labels], pair.strides, -pair.low, resolved.work)
-    operands = [sum_of_two, *[factor.node for factor in inner]]
-    inputs = [(fresh, *pair.labels), *[factor.labels for factor in inner]]
-    product = einsum(operands, inputs, output, 1, resolved.work)
-    outer = _outer(resolved.maps[pair.position], pair, fresh, sizes)
-    maps.insert(pair.position, outer)
+    found = [_sum_of_two(resolved, pair, fresh), *inner]
+    product = einsum([f.node for f in found], [f.labels for f in found], output, 1, resolved.work)
+    maps.insert(pair.position, _outer(resolved.maps[pair.position], pair, fresh, sizes))
     return replace(resolved, factors=[*rest, Factor(primitive(product), output)], maps=maps, sizes=sizes)
 
 
