@@ -17,11 +17,13 @@ from einsumad.errors import (
 )
 from einsumad.frontend import (
     Compiled,
+    CustomFunction,
     Explanation,
     Statistics,
     Tensor,
     Transform,
     compile,
+    custom_function,
     derivative,
     diff,
     einsum,
@@ -47,6 +49,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Compiled",
+    "CustomFunction",
     "DifferentiationError",
     "EinsumadError",
     "Explanation",
@@ -60,6 +63,7 @@ __all__ = [
     "Transform",
     "WrongDerivativeError",
     "compile",
+    "custom_function",
     "derivative",
     "diff",
     "einsum",

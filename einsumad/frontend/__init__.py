@@ -8,6 +8,7 @@ from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
 from einsumad.frontend.explain import Explanation, explain
+from einsumad.frontend.own import CustomFunction, custom_function
 from einsumad.frontend.products import jvp, vjp
 from einsumad.frontend.symbols import diff, einsum, evaluate, simplify, variable
 from einsumad.frontend.tensor import Tensor
@@ -26,11 +27,13 @@ from einsumad.frontend.transforms import (
 
 __all__ = [
     "Compiled",
+    "CustomFunction",
     "Explanation",
     "Statistics",
     "Tensor",
     "Transform",
     "compile",
+    "custom_function",
     "derivative",
     "diff",
     "einsum",

@@ -33,6 +33,7 @@ from einsumad.graph.constructors import (
     zero,
 )
 from einsumad.graph.nodes import (
+    OWN,
     Add,
     Affine,
     Einsum,
@@ -66,6 +67,7 @@ from einsumad.graph.traversal import (
 
 __all__ = [
     "BOOL",
+    "OWN",
     "Add",
     "Affine",
     "Einsum",

@@ -13,10 +13,10 @@ from einsumad.graph.display.chains import Matrix, Pieces, read_pieces
 from einsumad.graph.display.fragments import (
     ATOM,
     PRODUCT,
-    SHORT_NAMES,
     SUM,
     Fragment,
     arguments,
+    called,
     closed,
     function_text,
     iverson,
@@ -128,8 +128,7 @@ def _general(node: General, parts: Sequence[_Reading]) -> _Reading | None:
     if node.function == "solve":
         left, right = (closed(part.fragment, ATOM) for part in parts)
         return _Reading(Fragment(f"{left}⁻¹ {right}", PRODUCT))
-    called = SHORT_NAMES.get(node.function, node.function)
-    return _Reading(Fragment(f"{called}({arguments(texts, node.params)})", ATOM))
+    return _Reading(Fragment(f"{called(node.function)}({arguments(texts, node.params)})", ATOM))
 
 
 def _product(node: Einsum, readings: Mapping[Node, _Reading | None]) -> _Reading | None:
