@@ -67,7 +67,7 @@ def differences(call: Call, group: Sequence[int], operands: Sequence[Node], posi
     precision = max(np.finfo(moved.dtype).eps, np.finfo(call.form.dtypes[group[0]]).eps)
     for place in np.ndindex(moved.shape):
         step = precision ** (1 / 3) * max(1.0, abs(float(moved[place])))
-        found = [_quotient(call, group, values, position, place, factor * step) for factor in (1, 2)]
+        found = [_quotient(call, group, values, (position, place), factor * step) for factor in (1, 2)]
         scale = np.max(np.abs(found[0]), initial=0.0) + np.max(np.abs(found[1]), initial=0.0)
         columns.append(found[0])
         errors.append(np.abs(found[0] - found[1]) + scale * precision ** (2 / 3))
@@ -78,8 +78,9 @@ def differences(call: Call, group: Sequence[int], operands: Sequence[Node], posi
 
 
 def _quotient(
-    call: Call, group: Sequence[int], values: list[Array], position: int, place: tuple[int, ...], step: float
+    call: Call, group: Sequence[int], values: list[Array], where: tuple[int, tuple[int, ...]], step: float
 ) -> Array:
+    position, place = where
     ends, sides = [], []
     for sign in (1, -1):
         array = values[position].copy()
@@ -99,6 +100,6 @@ def _compare(what: str, found: Array, expected: Array, bound: Array, position: i
     place = np.unravel_index(int(np.argmax(np.where(wrong, np.nan_to_num(gap, nan=np.inf), -1))), gap.shape)
     where = f"[{', '.join(str(int(k)) for k in place)}]" if place else ""
     raise WrongDerivativeError(
-        f"{what}: the derivative of the value in operand {position} is {found[place]:.6g} at {where or 'its only entry'}, "
-        f"expected {expected[place]:.6g}"
+        f"{what}: the derivative of the value in operand {position} is {found[place]:.6g} at "
+        f"{where or 'its only entry'}, expected {expected[place]:.6g}"
     )

@@ -95,8 +95,8 @@ def positional(function: Callable[..., Any], name: str, args: Sequence[Any], kwa
     bound = signature.bind(*args, **kwargs)
     if any(signature.parameters[key].kind is inspect.Parameter.KEYWORD_ONLY for key in bound.arguments):
         raise TracingError(
-            f"{name} was given keyword-only arguments ({', '.join(kwargs)}), which push and pull would not see: let them be "
-            "passed by position"
+            f"{name} was given keyword-only arguments ({', '.join(kwargs)}), which push and pull would not see: "
+            "let them be passed by position"
         )
     if hasattr(function, "__code__") or hasattr(function, "__func__"):
         bound.apply_defaults()
@@ -125,8 +125,8 @@ def _place(name: str, leaf: Any) -> Place:
         hash(leaf)
     except TypeError:
         raise TracingError(
-            f"{name} was given a {type(leaf).__name__}, which is no array and has no hash: pass arrays, numbers, texts, "
-            "functions or containers of them, or let the function capture the object"
+            f"{name} was given a {type(leaf).__name__}, which is no array and has no hash: pass arrays, numbers, "
+            "texts, functions or containers of them, or let the function capture the object"
         ) from None
     return Static(type(leaf), leaf)
 

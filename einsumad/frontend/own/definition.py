@@ -1,7 +1,7 @@
 """What a user has said of a function.
 
-Owns the record of a definition and the name that tells it from others. Imports the graph's sign for such names. Invariant: no two definitions
-have the same key, and the first of a name has the same one in every run of a program.
+Owns the record of a definition and the name that tells it from others. Imports the graph's sign for such names.
+Invariant: no two definitions have the same key, and it is the same in every run of a program.
 """
 
 from __future__ import annotations

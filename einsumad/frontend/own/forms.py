@@ -21,7 +21,7 @@ from einsumad.graph import Node
 
 
 def find_form(definition: Definition, layout: Layout, args: Sequence[Any], operands: Sequence[Node]) -> Form:
-    """The form of the result: declared, known from a call like this one, computed where all values are known, or traced.
+    """The form of the result: declared, known from an equal call, computed where all values are known, or traced.
 
     The function is traced, which only some can be, where values are not known: for symbols, within
     :func:`einsumad.compile` and within rules.
@@ -55,8 +55,8 @@ def _traced_form(definition: Definition, layout: Layout, operands: Sequence[Node
         nodes, tree = run(definition.function, layout.arguments(traced(leaves)), {})
     except Exception as error:
         raise TracingError(
-            f"the shape of {definition.name} is not known: values are not known here (symbols, ea.compile, or a push or "
-            "pull), and the function cannot be traced; say its shape, as in "
+            f"the shape of {definition.name} is not known: values are not known here (symbols, ea.compile, or a push "
+            "or pull), and the function cannot be traced; say its shape, as in "
             f"ea.custom_function({definition.name}, shape=lambda x: x.shape)"
         ) from error
     return form_of_nodes(nodes, tree)

@@ -6,7 +6,7 @@ function; with one it is nodes of the graph, and the function runs when their va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import MethodType
 from typing import Any, TypeVar, overload
 
@@ -24,7 +24,26 @@ R = TypeVar("R", bound=Callable[..., Any])
 
 
 class CustomFunction:
-    """A function with a derivative that its user gives, made by :func:`custom_function`. Call it like the original."""
+    """A function with a derivative that its user gives, made by :func:`custom_function`. Call it like the original.
+
+    Its rules are set by ``push=`` and ``pull=``, or by the decorators ``.push`` and ``.pull``. Both are linear maps, and
+    each is the transpose of the other, so one is enough:
+
+    ``push(primals, tangents)``
+        the tangent of the value (a tree like the value): ``primals`` is the tuple of the arguments, ``tangents`` has
+        the same structure, with 0.0 for what has no derivative (integers, texts, ...);
+    ``pull(primals, value, cotangent)``
+        a tuple with the cotangent of each argument, None for those without a derivative (a single one may stand alone).
+
+    They are traced, without values, so they are written with NumPy's functions, and may call the function itself; that
+    is how higher derivatives come about. They have to be linear in the tangent or cotangent. Arrays and numbers that
+    they capture are read at every call of a transform. If both are given, the one with the smaller seed is used: the
+    pull for arguments with more entries than the value, otherwise the push; :meth:`check` compares them.
+
+    Floats of Python are inputs as arrays are; integers, texts, flags and functions are part of the expression. Define a
+    function once, not within what is traced: each definition is another function, for which everything is derived anew,
+    and stays in memory.
+    """
 
     def __init__(self, function: Callable[..., Any], name: str | None, shape: Shapes, dtype: Any) -> None:
         if not callable(function):
@@ -129,28 +148,16 @@ def custom_function(
     """A function whose derivative you give: a solver, a call into other code, or one that needs another derivative.
 
     `function` takes arrays, and anything else beside them, by position and returns an array or a tree of arrays. It is
-    not traced; it gets arrays of its own, and runs as a step of the plan. One of the two rules is enough for all modes
-    and orders, as each is the transpose of the other:
-
-    ``push(primals, tangents)``
-        the tangent of the value (a tree like the value): ``primals`` is the tuple of the arguments, ``tangents`` has
-        the same structure, with 0.0 for what has no derivative (integers, texts, ...);
-    ``pull(primals, value, cotangent)``
-        a tuple with the cotangent of each argument, None for those without a derivative (a single one may stand alone).
-
-    Both are traced, without values, so they are written with NumPy's functions, and may call the function itself; that
-    is how higher derivatives come about. They have to be linear in the tangent or cotangent. Arrays and numbers that
-    they capture are read at every call of a transform. If both are given, the one with the smaller seed is used: the
-    pull for arguments with more entries than the value, otherwise the push; ``.check(*args)`` compares them.
+    not traced; it gets arrays of its own, and runs as a step of the plan. One of ``push(primals, tangents)``, which
+    gives the tangent of the value, and ``pull(primals, value, cotangent)``, which gives a tuple of cotangents, is
+    enough for all modes and orders. How they are written, and all else, stands at :class:`CustomFunction`.
 
     `shape` is needed where values are not known (for symbols, in :func:`einsumad.compile`, in a rule) and the function
     cannot be traced: a shape, a list of shapes, or a function of the arguments that gives one. `dtype` is then the one
-    that the arguments promote to, or the given one. Floats of Python are inputs as arrays are; integers, texts, flags
-    and functions are part of the expression. Define a function once, not within what is traced: each definition is
-    another function, for which everything is derived anew, and stays in memory.
+    that the arguments promote to, or the given one. `name` is shown in expressions.
 
     Raises :class:`DifferentiationError` if a derivative is asked for and there is no rule, or one that is not linear;
-    :class:`ShapeError` or :class:`TracingError` if the function or a rule returns another shape or dtype than it should.
+    :class:`ShapeError` or :class:`TracingError` if the function or a rule returns something else than it should.
 
     >>> import numpy as np, einsumad as ea
     >>> @ea.custom_function

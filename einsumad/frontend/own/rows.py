@@ -105,4 +105,6 @@ def _make_row(name: str, call: Call, group: tuple[int, ...]) -> GeneralFunction:
         return _FLOPS_AN_ENTRY * (prod(shape) + sum(prod(size) for size in shapes))
 
     doc = getattr(call.definition.function, "__doc__", None) or ""
-    return GeneralFunction(name, len(call.operands), infer, jacobian, kernel, cost, call.name, "", doc, gives_index=True)
+    return GeneralFunction(
+        name, len(call.operands), infer, jacobian, kernel, cost, call.name, "", doc, gives_index=True
+    )

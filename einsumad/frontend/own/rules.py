@@ -81,18 +81,14 @@ class TracedRule:
         shape = self.call.operands[position][0]
         if self.kind == "push":
             parts = [self._root(k) for k in outputs]
-            packed: Node = pack(traced(parts)).node if len(parts) > 1 else parts[0]
-            return _derivative(packed, self.seeds[position])
-        blocks = []
+            return _derivative(_joined(parts), self.seeds[position])
+        blocks: list[Node] = []
         for k in outputs:
             block = _derivative(self._root(position), self.seeds[k])
             rank = len(shape)
             turned = transpose(block, [*range(rank, len(block.shape)), *range(rank)])
-            blocks.append(turned if len(outputs) == 1 else np.reshape(Tensor(turned), (-1, *shape)))
-        if len(outputs) == 1:
-            return blocks[0]
-        joined: Node = np.concatenate(blocks).node
-        return joined
+            blocks.append(turned if len(outputs) == 1 else as_node(np.reshape(Tensor(turned), (-1, *shape))))
+        return blocks[0] if len(blocks) == 1 else as_node(np.concatenate(traced(blocks)))
 
     def _root(self, k: int) -> Node:
         """The root in normal form, which has to be linear."""
@@ -118,10 +114,14 @@ class TracedRule:
             seed = _SEED[self.kind]
             raise DifferentiationError(
                 f"{self.kind} of {self.call.name} applies functions to the {seed} whose derivative is again this "
-                f"{self.kind}, so no expression for it is known: write what is done with the {seed} with NumPy functions, "
-                "as a product with a matrix"
+                f"{self.kind}, so no expression for it is known: write what is done with the {seed} with NumPy "
+                "functions, as a product with a matrix"
             )
         self._open = True
+
+
+def _joined(parts: Sequence[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else as_node(pack(traced(parts)))
 
 
 def _derivative(root: Node, seed: Leaf | None) -> Node:
@@ -177,8 +177,8 @@ def _captured(function: str, kind: Kind, found: Sequence[Leaf]) -> tuple[tuple[L
     for leaf in found:
         if is_variable(leaf):
             raise DifferentiationError(
-                f"{kind} of {function} uses a traced value of its surroundings, whose derivative would be lost: pass it to "
-                f"{function} as an argument"
+                f"{kind} of {function} uses a traced value of its surroundings, whose derivative would be lost: pass it "
+                f"to {function} as an argument"
             )
         name = f"{leaf.key[1]:.6g}" if leaf.key[0] == "number" else leaf.name
         own = fresh_leaf(leaf.shape, leaf.dtype, name)
@@ -270,11 +270,12 @@ def _checked(call: Call, kind: Kind, part: Any, shape: Shape, dtype: np.dtype) -
     if dtype.kind != "f":
         if isinstance(normalise([node])[0], Zero):
             return None
-        raise DifferentiationError(f"{kind} of {call.name} gave a derivative for a value of dtype {dtype}, which has none")
+        raise DifferentiationError(
+            f"{kind} of {call.name} gave a derivative for a value of dtype {dtype}, which has none"
+        )
     if node.shape != shape:
         call.definition.forms.clear()  # the function may have changed: the next trace looks at it anew
         raise ShapeError(f"{kind} of {call.name} gave a result of shape {node.shape} where {shape} is needed")
     if node.dtype.kind != "f" and not isinstance(node, Zero):
         raise DifferentiationError(f"{kind} of {call.name} gave a result of dtype {node.dtype}")
     return cast(node, dtype)
-
