@@ -8,7 +8,7 @@ from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
 from einsumad.frontend.explain import Explanation, explain
-from einsumad.frontend.own import CustomFunction, custom_function
+from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 from einsumad.frontend.products import jvp, vjp
 from einsumad.frontend.symbols import diff, einsum, evaluate, simplify, variable
 from einsumad.frontend.tensor import Tensor
@@ -30,6 +30,7 @@ __all__ = [
     "CustomFunction",
     "Explanation",
     "Statistics",
+    "SymbolicFunction",
     "Tensor",
     "Transform",
     "compile",
@@ -37,6 +38,7 @@ __all__ = [
     "derivative",
     "diff",
     "einsum",
+    "elementwise_function",
     "evaluate",
     "explain",
     "grad",

@@ -4,5 +4,6 @@ Imports tracing and evaluation, and no handler of the NumPy surface. Everything 
 """
 
 from einsumad.frontend.own.function import CustomFunction, custom_function
+from einsumad.frontend.own.symbolic import SymbolicFunction, elementwise_function
 
-__all__ = ["CustomFunction", "custom_function"]
+__all__ = ["CustomFunction", "SymbolicFunction", "custom_function", "elementwise_function"]

@@ -26,8 +26,8 @@ R = TypeVar("R", bound=Callable[..., Any])
 class CustomFunction:
     """A function with a derivative that its user gives, made by :func:`custom_function`. Call it like the original.
 
-    Its rules are set by ``push=`` and ``pull=``, or by the decorators ``.push`` and ``.pull``. Both are linear maps, and
-    each is the transpose of the other, so one is enough:
+    Its rules are set by ``push=`` and ``pull=``, or by the decorators ``.push`` and ``.pull``. Both are linear maps,
+    each the transpose of the other, so one is enough:
 
     ``push(primals, tangents)``
         the tangent of the value (a tree like the value): ``primals`` is the tuple of the arguments, ``tangents`` has

@@ -177,8 +177,8 @@ def _captured(function: str, kind: Kind, found: Sequence[Leaf]) -> tuple[tuple[L
     for leaf in found:
         if is_variable(leaf):
             raise DifferentiationError(
-                f"{kind} of {function} uses a traced value of its surroundings, whose derivative would be lost: pass it "
-                f"to {function} as an argument"
+                f"{kind} of {function} uses a traced value of its surroundings, whose derivative would be lost: pass "
+                f"it to {function} as an argument"
             )
         name = f"{leaf.key[1]:.6g}" if leaf.key[0] == "number" else leaf.name
         own = fresh_leaf(leaf.shape, leaf.dtype, name)
