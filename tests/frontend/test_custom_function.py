@@ -138,6 +138,40 @@ def test_functions_that_are_each_others_derivatives() -> None:
         np.testing.assert_allclose(third[range(3), range(3), range(3)], -np.cos(x))
 
 
+@pytest.mark.parametrize("rules", ["push", "pull", "mixed"])
+def test_linear_operators_whose_rules_are_themselves(rules: str) -> None:
+    matrix = np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
+    product = ea.custom_function(lambda x: np.array(list(matrix @ x)), shape=2)
+    adjoint = ea.custom_function(lambda y: np.array(list(matrix.T @ y)), shape=3)
+    if rules == "push":
+        product.push(lambda p, t: product(*t))
+    else:
+        product.pull(lambda p, v, c: adjoint(c))
+    if rules == "pull":
+        adjoint.pull(lambda p, v, c: product(c))
+    else:
+        adjoint.push(lambda p, t: adjoint(*t))
+    product.check(b)
+    for mode in MODES:
+        np.testing.assert_array_equal(ea.jacobian(product, mode=mode)(b), matrix)
+        found = ea.derivative(lambda x: np.sum(product(x * x) ** 3), order=3, mode=mode)(b)
+        np.testing.assert_allclose(found, ea.derivative(lambda x: np.sum((matrix @ (x * x)) ** 3), order=3)(b))
+
+
+def test_a_bilinear_function_applied_in_its_own_rule() -> None:
+    function = ea.custom_function(lambda k, x: k * x + np.zeros(len(x)), shape=3)
+    function.push(lambda p, t: function(p[0], t[1]) + t[0] * p[1])
+    in_k, in_x = ea.jacobian(function, argnums=(0, 1))(2.0, b)
+    np.testing.assert_array_equal(in_k, b)
+    np.testing.assert_array_equal(in_x, 2 * np.eye(3))
+    with pytest.raises(ea.DifferentiationError, match="its own derivative is not known"):
+        ea.hessian(lambda k, x: np.sum(function(k, x) ** 2), argnums=(0, 1))(2.0, b)
+    square = ea.custom_function(lambda x: x**2 + np.zeros(len(x)), shape=3, name="square")
+    square.push(lambda p, t: square(*t))
+    with pytest.raises(ea.DifferentiationError, match="square .* is not linear"):
+        ea.jacobian(square)(b)
+
+
 def test_several_outputs_of_unlike_dtypes() -> None:
     def both(x: Any, W: Any) -> Any:
         return {"product": W @ x, "sum": np.sum(x), "count": np.count_nonzero(x)}

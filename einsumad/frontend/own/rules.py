@@ -20,6 +20,7 @@ import numpy as np
 from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.frontend.lifting import as_node, one_leaf_per_array
 from einsumad.frontend.own.arguments import Layout, Static, holds_traced
+from einsumad.frontend.own.columns import by_columns
 from einsumad.frontend.own.definition import Definition
 from einsumad.frontend.own.linearity import reason_not_linear
 from einsumad.frontend.own.results import Form, pack, traced, tree_of
@@ -68,7 +69,7 @@ class TracedRule:
     roots: tuple[Node | None, ...]
     captured: tuple[Leaf, ...]
     structure: bytes
-    _normal: dict[int, Node] = field(default_factory=dict)
+    _found: dict[tuple[int, ...], Node] = field(default_factory=dict)
     _open: bool = False
 
     def again(self) -> tuple[Leaf, ...] | None:
@@ -78,57 +79,61 @@ class TracedRule:
 
     def jacobian(self, outputs: Sequence[int], position: int) -> Node:
         """The Jacobian of outputs that travel together in one operand, over the leaves of the rule."""
+        key = (*outputs, position)
+        if key not in self._found:
+            if self._open:
+                raise _OpenRule
+            self._open = True
+            try:
+                self._found[key] = self._jacobian(outputs, position)
+            finally:
+                self._open = False
+        return self._found[key]
+
+    def _jacobian(self, outputs: Sequence[int], position: int) -> Node:
         shape = self.call.operands[position][0]
         if self.kind == "push":
-            parts = [self._root(k) for k in outputs]
-            return _derivative(_joined(parts), self.seeds[position])
+            return self._derivative(_joined([self._root(k) for k in outputs]), self.seeds[position])
         blocks: list[Node] = []
         for k in outputs:
-            block = _derivative(self._root(position), self.seeds[k])
+            block = self._derivative(self._root(position), self.seeds[k])
             rank = len(shape)
             turned = transpose(block, [*range(rank, len(block.shape)), *range(rank)])
             blocks.append(turned if len(outputs) == 1 else as_node(np.reshape(Tensor(turned), (-1, *shape))))
         return blocks[0] if len(blocks) == 1 else as_node(np.concatenate(traced(blocks)))
 
     def _root(self, k: int) -> Node:
-        """The root in normal form, which has to be linear."""
-        if k not in self._normal:
-            root = self.roots[k]
-            assert root is not None
-            (normal,) = normalise([root])
-            self._check_open()
-            seeds = [seed for seed in self.seeds if seed is not None]
-            reason = reason_not_linear(normal, seeds)
-            self._open = False
-            if reason is not None:
-                raise DifferentiationError(
-                    f"{self.kind} of {self.call.name} is not linear in the {_SEED[self.kind]}: {reason}; a derivative "
-                    f"is a linear map, so each term must have the {_SEED[self.kind]} once as a factor"
-                )
-            self._normal[k] = normal
-        return self._normal[k]
+        root = self.roots[k]
+        assert root is not None
+        return root
 
-    def _check_open(self) -> None:
-        """Refuse a rule whose Jacobian is asked for on the way to it."""
-        if self._open:
-            seed = _SEED[self.kind]
-            raise DifferentiationError(
-                f"{self.kind} of {self.call.name} applies functions to the {seed} whose derivative is again this "
-                f"{self.kind}, so no expression for it is known: write what is done with the {seed} with NumPy "
-                "functions, as a product with a matrix"
-            )
-        self._open = True
+    def _derivative(self, root: Node, seed: Leaf | None) -> Node:
+        """The derivative in a seed of a root, which has to be linear in all seeds."""
+        assert seed is not None
+        seeds = [leaf for leaf in self.seeds if leaf is not None]
+        (normal,) = normalise([root])
+        if isinstance(normal, Zero):
+            return zero((*root.shape, *seed.shape), root.dtype)
+        try:
+            reason = reason_not_linear(normal, seeds)
+            if reason is None:
+                return jacobian(normal, [seed]).jacobians[0]
+        except _OpenRule:
+            others: dict[Node, Node] = {leaf: zero(leaf.shape, leaf.dtype) for leaf in seeds if leaf is not seed}
+            (alone,) = normalise(substitute([normal], others))
+            return by_columns(self.call.definition, alone, seed)
+        raise DifferentiationError(
+            f"{self.kind} of {self.call.name} is not linear in the {_SEED[self.kind]}: {reason}; a derivative "
+            f"is a linear map, so each term must have the {_SEED[self.kind]} once as a factor"
+        )
+
+
+class _OpenRule(Exception):  # noqa: N818 (it is caught here, and no error)
+    """A rule was asked for a Jacobian on the way to that Jacobian: it applies the function to its seed."""
 
 
 def _joined(parts: Sequence[Node]) -> Node:
     return parts[0] if len(parts) == 1 else as_node(pack(traced(parts)))
-
-
-def _derivative(root: Node, seed: Leaf | None) -> Node:
-    assert seed is not None
-    if isinstance(root, Zero):
-        return zero((*root.shape, *seed.shape), root.dtype)
-    return jacobian(root, [seed]).jacobians[0]
 
 
 def trace_rule(call: Call, kind: Kind) -> TracedRule:

@@ -214,12 +214,21 @@ def elementwise_function(
             f"elementwise_function needs an expression of SymPy (pip install einsumad[symbolic]), got "
             f"{type(expression).__name__}"
         )
-    found = sympy.sympify(expression).doit()
+    found = sympy.sympify(expression)
+    if found.has(sympy.Derivative, sympy.Integral, sympy.Sum, sympy.Product, sympy.Limit, sympy.Subs):
+        found = found.doit()
     constants = dict(parameters or {})
-    free = sorted(found.free_symbols - set(constants), key=str)
+    return SymbolicFunction(found, _arguments(found, symbols, constants), constants, name)
+
+
+def _arguments(
+    expression: Expression, symbols: Sequence[Expression], constants: Mapping[Expression, Any]
+) -> Sequence[Expression]:
+    """The symbols of the arguments, if together with the constants they are those of the expression."""
+    free = sorted(expression.free_symbols - set(constants), key=str)
     given = symbols or tuple(free[:1] if len(free) == 1 else ())
     for symbol in (*given, *constants):
-        if not isinstance(symbol, sympy.Symbol):
+        if not isinstance(symbol, _sympy().Symbol):
             raise TypeError(f"the arguments of a function are symbols of SymPy, got {symbol!r}")
     missing = [str(symbol) for symbol in free if symbol not in given]
     if missing or len(set(given)) != len(given) or not given or set(given) & set(constants):
@@ -227,4 +236,4 @@ def elementwise_function(
             f"name each argument of {expression} once, and give a value in parameters= for every other symbol"
             + (f": {', '.join(missing)}" if missing else "")
         )
-    return SymbolicFunction(found, given, constants, name)
+    return given
