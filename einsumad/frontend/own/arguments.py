@@ -64,6 +64,12 @@ class Layout:
         places = [place for place in self.places if not isinstance(place, Static)]
         return self.arguments([_own_copy(a, place) for a, place in zip(arrays, places, strict=True)])
 
+    def weak_dtype(self, dtypes: Sequence[np.dtype]) -> np.dtype:
+        """The dtype that a float of Python takes on beside the arrays of the call."""
+        places = [place for place in self.places if not isinstance(place, Static)]
+        floats = [d for d, place in zip(dtypes, places, strict=True) if isinstance(place, Array) and d.kind == "f"]
+        return np.result_type(*floats) if floats else np.dtype(np.float64)
+
     def text(self, objects: dict[Static, int]) -> str:
         """What tells the layout from others of the same function, the same in every run for plain values."""
         parts = []

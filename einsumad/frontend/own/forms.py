@@ -6,14 +6,12 @@ whenever the function has run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
-
-import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.own.arguments import Array, Layout, Static
+from einsumad.frontend.own.arguments import Layout, Number, Static
 from einsumad.frontend.own.definition import Definition
 from einsumad.frontend.own.results import Form, declared_form, form_of, form_of_nodes, traced
 from einsumad.frontend.tracing import abstract_variable, run
@@ -27,14 +25,26 @@ def find_form(definition: Definition, layout: Layout, args: Sequence[Any], opera
     :func:`einsumad.compile` and within rules.
     """
     if definition.shape is not None:
-        weak = _weak_dtype(layout, operands)
+        weak = layout.weak_dtype([node.dtype for node in operands])
         return declared_form(definition.name, definition.shape, definition.dtype, args, weak)
-    key = layout, tuple([(node.shape, node.dtype) for node in operands])
+    key = _key(layout, operands)
     form: Form | None = definition.forms.get(key)
     if form is None:
         form = computed_form(definition, layout, operands) or _traced_form(definition, layout, operands)
         definition.forms[key] = form
     return form
+
+
+def _key(layout: Layout, operands: Sequence[Node]) -> Hashable:
+    """What the form depends on. A float counts as an array of the dtype that it takes on, which rules get for it."""
+    weak = layout.weak_dtype([node.dtype for node in operands])
+    places = [place for place in layout.places if not isinstance(place, Static)]
+    arrays = [
+        (node.shape, weak if isinstance(place, Number) else node.dtype)
+        for node, place in zip(operands, places, strict=True)
+    ]
+    statics = [place if isinstance(place, Static) else None for place in layout.places]
+    return layout.tree, tuple(statics), tuple(arrays)
 
 
 def computed_form(definition: Definition, layout: Layout, operands: Sequence[Node]) -> Form | None:
@@ -46,7 +56,7 @@ def computed_form(definition: Definition, layout: Layout, operands: Sequence[Nod
             return None
         values.append(value)
     result = definition.function(*layout.plain(values))
-    return form_of(definition.name, result, _weak_dtype(layout, operands))
+    return form_of(definition.name, result, layout.weak_dtype([node.dtype for node in operands]))
 
 
 def _traced_form(definition: Definition, layout: Layout, operands: Sequence[Node]) -> Form:
@@ -60,11 +70,3 @@ def _traced_form(definition: Definition, layout: Layout, operands: Sequence[Node
             f"ea.custom_function({definition.name}, shape=lambda x: x.shape)"
         ) from error
     return form_of_nodes(nodes, tree)
-
-
-def _weak_dtype(layout: Layout, operands: Sequence[Node]) -> np.dtype:
-    """The dtype of a float of Python beside the arrays of the call."""
-    places = [place for place in layout.places if not isinstance(place, Static)]
-    dtypes = [node.dtype for node, place in zip(operands, places, strict=True) if isinstance(place, Array)]
-    floats = [dtype for dtype in dtypes if dtype.kind == "f"]
-    return np.result_type(*floats) if floats else np.dtype(np.float64)

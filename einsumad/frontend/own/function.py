@@ -14,7 +14,7 @@ from einsumad.errors import TracingError
 from einsumad.frontend.own.agreement import check_rules
 from einsumad.frontend.own.arguments import holds_traced, positional, take_apart
 from einsumad.frontend.own.definition import Shapes, define
-from einsumad.frontend.own.forms import computed_form, find_form
+from einsumad.frontend.own.forms import find_form
 from einsumad.frontend.own.results import traced, tree_of
 from einsumad.frontend.own.rows import call_nodes
 from einsumad.frontend.own.rules import Call
@@ -102,8 +102,7 @@ class CustomFunction:
         if holds_traced(given):
             raise TracingError(f"{definition.name}.check needs plain arguments")
         layout, operands = take_apart(definition.name, given)
-        form = computed_form(definition, layout, operands)
-        assert form is not None
+        form = find_form(definition, layout, given, operands)
         check_rules(Call(definition, layout, tuple([(node.shape, node.dtype) for node in operands]), form), operands)
 
 

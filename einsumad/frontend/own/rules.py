@@ -19,7 +19,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.frontend.lifting import as_node, one_leaf_per_array
-from einsumad.frontend.own.arguments import Layout, Static, holds_traced
+from einsumad.frontend.own.arguments import Layout, Number, Static, holds_traced
 from einsumad.frontend.own.columns import by_columns
 from einsumad.frontend.own.definition import Definition
 from einsumad.frontend.own.linearity import reason_not_linear
@@ -193,14 +193,24 @@ def _captured(function: str, kind: Kind, found: Sequence[Leaf]) -> tuple[tuple[L
     return tuple(captured), replaced
 
 
+def _given(call: Call, leaves: Sequence[Leaf | None]) -> list[Any]:
+    """What a rule gets for leaves that belong to the operands: floats of Python have the dtype of the arrays."""
+    weak = call.layout.weak_dtype([dtype for _, dtype in call.operands])
+    places = [place for place in call.layout.places if not isinstance(place, Static)]
+    return [
+        Tensor(cast(leaf, weak)) if leaf is not None and isinstance(place, Number) else _tensor_or_zero(leaf)
+        for leaf, place in zip(leaves, places, strict=True)
+    ]
+
+
 def _tensor_or_zero(leaf: Leaf | None) -> Any:
     return 0.0 if leaf is None else Tensor(leaf)
 
 
 def _pushed(call: Call, primals: Sequence[Leaf], seeds: Sequence[Leaf | None]) -> tuple[Node | None, ...]:
     """The tangents of the outputs."""
-    arguments = call.layout.arguments(traced(primals))
-    tangents = call.layout.filled([_tensor_or_zero(seed) for seed in seeds], lambda _: 0.0)
+    arguments = call.layout.arguments(_given(call, primals))
+    tangents = call.layout.filled(_given(call, seeds), lambda _: 0.0)
     parts, tree = flatten(_rule(call, "push")(arguments, tangents))
     if tree != call.form.tree:
         raise DifferentiationError(
@@ -214,7 +224,7 @@ def _pulled(
     call: Call, primals: Sequence[Leaf], values: Sequence[Leaf], seeds: Sequence[Leaf | None]
 ) -> tuple[Node | None, ...]:
     """The cotangents of the operands."""
-    arguments = call.layout.arguments(traced(primals))
+    arguments = call.layout.arguments(_given(call, primals))
     value = tree_of(call.form, traced(values))
     cotangent = tree_of(call.form, [_tensor_or_zero(seed) for seed in seeds])
     result = _rule(call, "pull")(arguments, value, cotangent)
