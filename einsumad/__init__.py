@@ -6,6 +6,7 @@ Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian
 
 from einsumad import numpy
 from einsumad.errors import (
+    DeclarationError,
     DifferentiationError,
     EinsumadError,
     IndexNotationError,
@@ -25,6 +26,7 @@ from einsumad.frontend import (
     Transform,
     compile,
     custom_function,
+    declare,
     derivative,
     diff,
     einsum,
@@ -52,6 +54,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Compiled",
     "CustomFunction",
+    "DeclarationError",
     "DifferentiationError",
     "EinsumadError",
     "Explanation",
@@ -67,6 +70,7 @@ __all__ = [
     "WrongDerivativeError",
     "compile",
     "custom_function",
+    "declare",
     "derivative",
     "diff",
     "einsum",

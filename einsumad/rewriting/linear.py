@@ -55,7 +55,7 @@ def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Lab
     if not trailing:
         axes = list(range(len(right.shape)))
         right = einsum([right, ones((1,), right.dtype)], [axes, (len(axes),)], [*axes, len(axes)], 1, right.dtype)
-    solved = call("solve", matrix, right)
+    solved = call("solve", matrix, right, params=inverse.params)
     out_labels = [*batch, row, *trailing] + ([] if trailing else [-1])
     return einsum([solved], [out_labels], range(rank), node.coefficient, node.dtype)
 

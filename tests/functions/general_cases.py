@@ -30,7 +30,7 @@ class Case:
 
     name: str
     operands: tuple[Array, ...]
-    params: tuple[int, ...] = ()
+    params: tuple[Any, ...] = ()
     exact: bool = False
     order: int = 2
 
@@ -45,6 +45,10 @@ PRODUCTS_AND_ORDER = [
     Case("inverse", (invertible(3, 3),)),
     Case("inverse", (invertible(2, 2, 2),)),
     Case("inverse", (np.array([[0.4]]),)),
+    Case("inverse", (positive(3, 3),), ("positive",)),
+    Case("solve", (positive(2, 2, 2), normal(2, 2, 1)), ("positive",)),
+    Case("logdet", (positive(2, 3, 3),), ("positive",)),
+    *[Case("declared", (normal(2, 3, 3),), (fact,)) for fact in ("symmetric", "positive definite", "diagonal")],
     Case("solve", (invertible(3, 3), normal(3, 2))),
     Case("solve", (invertible(2, 2, 2), normal(2, 2, 1))),
     Case("logabsdet", (normal(3, 3),)),

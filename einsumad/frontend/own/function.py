@@ -37,7 +37,8 @@ class CustomFunction:
 
     They are traced, without values, so they are written with NumPy's functions, and may call the function itself; that
     is how higher derivatives come about. They have to be linear in the tangent or cotangent. Arrays and numbers that
-    they capture are read at every call of a transform. If both are given, the one with the smaller seed is used: the
+    they capture are read at every call of a transform (by :func:`einsumad.compile` once, when it traces, while the
+    function itself always runs as it is). If both are given, the one with the smaller seed is used: the
     pull for arguments with more entries than the value, otherwise the push; :meth:`check` compares them.
 
     Floats of Python are inputs as arrays are; integers, texts, flags and functions are part of the expression. Define a
