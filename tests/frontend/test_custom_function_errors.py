@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.testing import check_derivatives
 
 NOT_LINEAR = {
     "square": lambda t: t**2,
@@ -59,7 +58,6 @@ def test_wrong_rules_are_found_by_the_check() -> None:
     )
     with pytest.raises(ea.WrongDerivativeError, match="push and pull of cube"):
         apart.check(x)
-    assert not check_derivatives(lambda x: np.sum(wrong_push(x)), x)
     ea.custom_function(lambda x: x**3, pull=lambda p, v, c: 3 * p[0] ** 2 * c).check(x.astype(np.float32))
     with pytest.raises(ea.DifferentiationError, match="nothing to check"):
         ea.custom_function(np.exp).check(x)
@@ -91,7 +89,7 @@ def test_a_result_that_is_not_as_promised_is_refused() -> None:
     declared = ea.custom_function(lambda x: x.astype(np.float32), push=lambda p, t: t[0], shape=2, name="declared")
     with pytest.raises(ea.TracingError, match=r"declared has dtype float32 where float64 was expected.*dtype="):
         ea.compile(declared)(x)
-    for bad in (lambda x: None, lambda x: "text", lambda x: x + 1j):
+    for bad in (lambda x: None, lambda x: "text", lambda x: x + 1j, np.ma.array):
         with pytest.raises(ea.TracingError, match="bad returned"):
             ea.grad(ea.custom_function(bad, name="bad"))(x)
     with pytest.raises(ea.TracingError, match=r"the shape of unknown is not known.*shape="):

@@ -26,8 +26,8 @@ def on_real_numbers(
     for symbol in symbols:
         assumed = symbol.assumptions0
         wrong = [fact for fact in _REFUSED if assumed.get(fact)]
-        if wrong or assumed.get("extended_real") is False:
-            what = wrong[0] if wrong else "not real"
+        if wrong or assumed.get("extended_real") is False or not symbol.is_commutative:
+            what = wrong[0] if wrong else "not real" if symbol.is_commutative else "not commutative"
             raise TracingError(f"the symbol {symbol} is assumed to be {what}, which arrays of floats are not")
         facts = {fact: True for fact in _KNOWN if assumed.get(fact)}
         places[symbol] = sympy.Dummy(symbol.name, real=True, **facts)

@@ -41,6 +41,9 @@ class CustomFunction:
     function itself always runs as it is). If both are given, the one with the smaller seed is used: the
     pull for arguments with more entries than the value, otherwise the push; :meth:`check` compares them.
 
+    A rule need not be the derivative of the function: a step may pass its tangent on, a factor may be left out. Second
+    derivatives then need not be symmetric, and of the blocks for several arguments one is the transpose of the other.
+
     Floats of Python are inputs as arrays are; integers, texts, flags and functions are part of the expression. Define a
     function once, not within what is traced: each definition is another function, for which everything is derived anew,
     and stays in memory.

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
+from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.own.arguments import holds_traced
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.graph import Node, Shape
-
-_ARRAYS = "biuf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +76,15 @@ def outputs_of(name: str, result: Any) -> tuple[list[Any], Tree]:
 def form_of(name: str, result: Any, weak: np.dtype) -> Form:
     """The form of a result that was computed; a float of Python has the dtype `weak`."""
     parts, tree = outputs_of(name, result)
-    arrays = [np.asarray(part, weak if type(part) is float else None) for part in parts]
-    for array in arrays:
-        if array.dtype.kind not in _ARRAYS:
-            raise TracingError(f"{name} returned dtype {array.dtype}: it must return floats, integers or booleans")
+    arrays = [np.asarray(part, weak) if type(part) is float else _array(name, part) for part in parts]
     return Form(tree, tuple([array.shape for array in arrays]), tuple([array.dtype for array in arrays]))
+
+
+def _array(name: str, part: Any) -> np.ndarray:
+    try:
+        return plain_array(part)
+    except TracingError as error:
+        raise TracingError(f"{name} returned what cannot be traced: {error}") from None
 
 
 def form_of_nodes(nodes: Sequence[Node], tree: Tree) -> Form:
@@ -120,7 +123,7 @@ def checked_outputs(name: str, result: Any, form: Form) -> list[np.ndarray]:
     arrays = []
     for position, (part, shape, dtype) in enumerate(zip(parts, form.shapes, form.dtypes, strict=True)):
         weak = type(part) in (bool, int, float) and np.can_cast(np.min_scalar_type(part), dtype, "same_kind")
-        array = np.array(part, dtype if weak else None)
+        array = np.array(part, dtype) if weak else np.array(_array(name, part))
         which = f"output {position} of {name}" if len(parts) > 1 else name
         if array.shape != shape:
             raise ShapeError(

@@ -74,6 +74,8 @@ def _row(call: Call, number: int) -> str:
             said = f"{call.layout.text(_objects)} {call.operands} {call.form} {number}"
             digest = blake2b(said.encode(), digest_size=6).hexdigest()
             name = f"{call.definition.key}:{digest}"
+            while name in _rows.values():  # two classes of one name in the arguments look the same in text
+                name += "+"
             register_own(_make_row(name, call, call.form.groups()[number]))
             _rows[call, number] = name
         return _rows[call, number]
