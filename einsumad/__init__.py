@@ -6,6 +6,7 @@ Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian
 
 from einsumad import numpy
 from einsumad.errors import (
+    DeclarationError,
     DifferentiationError,
     EinsumadError,
     IndexNotationError,
@@ -17,14 +18,19 @@ from einsumad.errors import (
 )
 from einsumad.frontend import (
     Compiled,
+    CustomFunction,
     Explanation,
     Statistics,
+    SymbolicFunction,
     Tensor,
     Transform,
     compile,
+    custom_function,
+    declare,
     derivative,
     diff,
     einsum,
+    elementwise_function,
     evaluate,
     explain,
     grad,
@@ -47,6 +53,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Compiled",
+    "CustomFunction",
+    "DeclarationError",
     "DifferentiationError",
     "EinsumadError",
     "Explanation",
@@ -55,14 +63,18 @@ __all__ = [
     "MemoryLimitError",
     "ShapeError",
     "Statistics",
+    "SymbolicFunction",
     "Tensor",
     "TracingError",
     "Transform",
     "WrongDerivativeError",
     "compile",
+    "custom_function",
+    "declare",
     "derivative",
     "diff",
     "einsum",
+    "elementwise_function",
     "evaluate",
     "explain",
     "grad",

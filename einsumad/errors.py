@@ -12,6 +12,7 @@ from __future__ import annotations
 from unicodedata import east_asian_width
 
 __all__ = [
+    "DeclarationError",
     "DifferentiationError",
     "EinsumadError",
     "IndexNotationError",
@@ -65,6 +66,16 @@ class DifferentiationError(EinsumadError, TypeError):
     Traceback (most recent call last):
         ...
     einsumad.errors.DifferentiationError: argument 0 has dtype int64: convert it to a floating dtype first
+    """
+
+
+class DeclarationError(EinsumadError, ValueError):
+    """A fact that was declared of a matrix and does not hold.
+
+    >>> raise DeclarationError("a matrix declared symmetric is not: it is off by 0.5")
+    Traceback (most recent call last):
+        ...
+    einsumad.errors.DeclarationError: a matrix declared symmetric is not: it is off by 0.5
     """
 
 

@@ -24,6 +24,8 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/cli/targets.py": "the user names the module whose functions are checked",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
     "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
+    "einsumad/functions/general/positive.py": "SciPy takes long to load and few matrices are declared positive",
+    "einsumad/frontend/own/symbolic.py": "SciPy takes long to load and few expressions use it",
     "einsumad/frontend/trees.py": "optree takes long to load and importing the library has to be quick",
     "einsumad/functions/general/matrix_kernels.py": "SciPy takes long to load and few plans use it",
     "einsumad/testing/pytest_plugin.py": "pytest loads the plugin in every run, and few runs check derivatives",

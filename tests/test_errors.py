@@ -13,6 +13,7 @@ BUILT_IN = {
     "EinsumadError": Exception,
     "IndexNotationError": ValueError,
     "ShapeError": ValueError,
+    "DeclarationError": ValueError,
     "DifferentiationError": TypeError,
     "TracingError": TypeError,
     "MemoryLimitError": MemoryError,

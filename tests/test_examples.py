@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from examples import mlp_digits, newton_logistic
+from examples import mlp_digits, newton_logistic, own_function
 
 
 def test_newton_finds_the_minimum(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +33,17 @@ def test_digits_are_learnt_and_nothing_is_derived_twice() -> None:
     assert all(parameter.dtype == np.float32 for parameter in parameters)
     assert mlp_digits.accuracy(parameters, x_test, digits_test) >= 0.94
     assert ea.statistics().found > 200
+
+
+def test_an_orbit_is_found_through_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
+    own_function.main()
+    assert "by hand: True" in capsys.readouterr().out
+    orbit, norms = own_function.fit(np.array([1.3, 0.3, 0.2]), own_function.OBSERVATIONS)
+    np.testing.assert_allclose(orbit, own_function.ORBIT, atol=0.02)
+    assert norms[-1] < 1e-12  # quadratic convergence: the Hessian is right
+    for mode in ("forward", "reverse", "cross-country"):
+        found = ea.hessian(own_function.loss, mode=mode)(own_function.ORBIT, *own_function.OBSERVATIONS)
+        step = 1e-5 * np.eye(3)
+        gradient = ea.grad(own_function.loss)
+        seen = [gradient(own_function.ORBIT + h, *own_function.OBSERVATIONS) for h in (*step, *-step)]
+        np.testing.assert_allclose(found, (np.array(seen[:3]) - np.array(seen[3:])) / 2e-5, rtol=1e-6, atol=1e-6)

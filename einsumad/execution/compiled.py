@@ -17,7 +17,7 @@ import numpy as np
 from einsumad.errors import ShapeError
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.moves import MOVES
-from einsumad.functions import general_function
+from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
 
@@ -26,12 +26,16 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledPlan:
-    """A plan as a function. `source` is its Python text, `function` takes exact arrays without any check."""
+    """A plan as a function. `source` is its Python text, `function` takes exact arrays without any check.
+
+    Where `calls_user` holds it calls functions of the user, which see the context variables of the caller.
+    """
 
     plan: Plan
     source: str
     function: Callable[..., tuple[Any, ...]]
     expected: tuple[tuple[tuple[int, ...], np.dtype], ...] = field(repr=False)
+    calls_user: bool = False
 
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
         """The outputs of the plan for the values of its inputs, in their order.
@@ -48,6 +52,9 @@ class CompiledPlan:
             else _converted(value, shape, dtype)
             for value, (shape, dtype) in zip(arrays, expected, strict=True)
         ]
+        if self.calls_user:
+            with np.errstate(all="ignore"):
+                return self.function(*given)
         return _SILENT.copy().run(self.function, *given)
 
 
@@ -62,12 +69,15 @@ def compile_plan(plan: Plan) -> CompiledPlan:
     scope: dict[str, Any] = {"np": np, **MOVES}
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")
+    calls_user = False
     for step in plan.steps:
         if isinstance(step.kernel, Call):
             scope[kernel_name(step.kernel)] = general_function(step.kernel.function).kernel
+            calls_user = calls_user or is_own(step.kernel.function)
     # the source is generated from the plan; names and text of the user never enter it
     exec(compile(source, "<einsumad plan>", "exec"), scope)  # noqa: S102
-    return CompiledPlan(plan, source, scope["plan"], tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs]))
+    expected = tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs])
+    return CompiledPlan(plan, source, scope["plan"], expected, calls_user)
 
 
 def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:

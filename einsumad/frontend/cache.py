@@ -1,7 +1,9 @@
 """Derivations and compiled plans, found again by the structure of the graph they were made for.
 
 Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its
-key: a structural key, which is blind to the identity of leaves, and the request; values never enter.
+key: a structural key, which is blind to the identity of leaves, and the request; values never enter. What it depends
+on beside the key are derivative rules of users' functions: these are traced anew whenever an entry is found, and the
+entry is only used if they come out the same.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.frontend.recording import Rule, recording
 from einsumad.graph import Leaf, Node, leaves
 from einsumad.planning import Choice, Plan, make_plan
 
@@ -32,12 +35,14 @@ class Statistics:
 class Derivation:
     """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use.
 
-    `read` are the positions of the slots that the outputs depend on: only these are inputs of the plan.
+    `read` are the positions of the slots that the outputs depend on: only these are inputs of the plan. `rules` are
+    the rules of users that were used; the last slots stand for what they captured.
     """
 
     slots: tuple[Leaf, ...]
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
+    rules: tuple[Rule, ...] = ()
     read: tuple[int, ...] = field(init=False)
     plans: dict[int | None, CompiledPlan] = field(default_factory=dict)
 
@@ -74,21 +79,51 @@ def run(
     return compiled(derivation, memory_limit)(*arrays)
 
 
-def find_or_derive(key: object, build: Callable[[], Derivation]) -> Derivation:
-    """The derivation of this key, built if it is not known. The least recently used ones are forgotten."""
+def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
+    """The derivation of this key, built if it is not known, and what rules of users capture now, for its last slots.
+
+    The least recently used derivations are forgotten.
+    """
     with _lock:
         entry = _entries.get(key)
-        if entry is not None:
-            _counts["found"] += 1
-            _entries.move_to_end(key)
-            return entry
-    built = build()
+    if entry is not None:
+        captured = _captured_now(entry.rules)
+        if captured is not None:
+            with _lock:
+                _counts["found"] += 1
+                if key in _entries:
+                    _entries.move_to_end(key)
+            return entry, captured
+    built, captured = build_with_rules(build)
     with _lock:
         _counts["derived"] += 1
-        entry = _entries.setdefault(key, built)
+        if built.rules:
+            _entries[key] = built
+        else:
+            built = _entries.setdefault(key, built)
         while len(_entries) > _MOST_ENTRIES:
             _entries.popitem(last=False)
-    return entry
+    return built, captured
+
+
+def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
+    """A new derivation with slots for what rules of users captured, and these leaves."""
+    with recording() as used:
+        built = build()
+    rules = tuple(used.values())
+    captured = tuple([leaf for rule in rules for leaf in rule.captured])
+    return Derivation(built.slots + captured, built.outputs, built.choices, rules), captured
+
+
+def _captured_now(rules: Sequence[Rule]) -> tuple[Leaf, ...] | None:
+    """What the rules capture if they are traced anew; None where one comes out differently."""
+    captured: list[Leaf] = []
+    for rule in rules:
+        found = rule.again()
+        if found is None:
+            return None
+        captured.extend(found)
+    return tuple(captured)
 
 
 def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:

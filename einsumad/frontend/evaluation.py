@@ -31,7 +31,7 @@ def concrete(node: Node) -> np.ndarray | None:
         over_slots, slots = with_slots(roots, found)
         return Derivation(slots, normalise(over_slots))
 
-    derivation = find_or_derive(("evaluate", structure), build)
+    derivation, _ = find_or_derive(("evaluate", structure), build)
     (value,) = run(derivation, found, lambda leaf: by_leaf.get(leaf, value_of(leaf)), None)
     return remember(node, np.asarray(value, node.dtype))
 

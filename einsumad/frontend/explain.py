@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.frontend.cache import plan_of
+from einsumad.frontend.cache import build_with_rules, plan_of
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
 from einsumad.frontend.requests import build_derivation
@@ -87,7 +87,7 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     named = _named_slots(met)
     over_slots = substitute(graph, dict(zip(met, named, strict=True)))
     counts = (len(found.outputs), len(found.variables.leaves))
-    derivation = build_derivation(request, over_slots, named, counts)
+    derivation, _ = build_with_rules(lambda: build_derivation(request, over_slots, named, counts))
     plan = plan_of(derivation, g.memory_limit if isinstance(g, Transform) else None)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan)
 

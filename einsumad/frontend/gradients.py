@@ -32,8 +32,8 @@ def backward(root: Node, memory_limit: int | None = None) -> None:
         derived = derive(Request("derivatives", (0, 1)), [slot_root], slot_wanted)
         return Derivation(slots, derived.outputs, derived.choices)
 
-    derivation = find_or_derive(("backward", structure), build)
-    value, *gradients = run(derivation, found, known_value, memory_limit)
+    derivation, captured = find_or_derive(("backward", structure), build)
+    value, *gradients = run(derivation, found + captured, known_value, memory_limit)
     remember(root, np.asarray(value, root.dtype))
     for leaf, gradient in zip(wanted, gradients, strict=True):
         add_to_gradient(leaf, np.asarray(gradient, leaf.dtype))

@@ -102,6 +102,11 @@ def one_leaf_per_array() -> Iterator[None]:
         _met.reset(token)
 
 
+def in_trace() -> bool:
+    """Whether a function is being traced."""
+    return _met.get() is not None
+
+
 @contextmanager
 def array_names(names: Mapping[int, str]) -> Iterator[None]:
     """Within this context arrays are lifted under the names given for their identities."""

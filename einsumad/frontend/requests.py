@@ -53,7 +53,8 @@ def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
         over_slots, slots = with_slots(graph, found)
         return build_derivation(asked.request, over_slots, slots, counts)
 
-    return find_or_derive((asked.request, structure, counts), build), found
+    derivation, captured = find_or_derive((asked.request, structure, counts), build)
+    return derivation, found + captured
 
 
 def build_derivation(

@@ -14,6 +14,7 @@ import numpy as np
 from einsumad.errors import DifferentiationError, ShapeError, TracingError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.recording import recording
 from einsumad.frontend.registry import call_function
 from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.trees import flatten, unflatten
@@ -67,7 +68,8 @@ def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Ten
         source = _leaf_of(symbol)
         if source.dtype.kind != "f" or node.dtype.kind != "f":
             raise DifferentiationError(f"dtype {source.dtype} or {node.dtype} cannot be differentiated")
-        (node,) = derive(Request("derivatives", (1,), mode), [node], [source]).outputs
+        with recording():
+            (node,) = derive(Request("derivatives", (1,), mode), [node], [source]).outputs
     return Tensor(node)
 
 
@@ -97,7 +99,7 @@ def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, me
         over_slots, slots = with_slots(roots, found)
         return Derivation(slots, normalise(over_slots))
 
-    derivation = find_or_derive(("evaluate", structure), build)
+    derivation, _ = find_or_derive(("evaluate", structure), build)
     values_found = {node: given[node] if node in given else value_of(node) for node in found}
     missing = [
         node.name or "an unnamed array"

@@ -18,9 +18,11 @@ from einsumad.functions.catalogue import (
     elementwise_names,
     general_function,
     general_names,
+    is_own,
     origins,
     register_elementwise,
     register_general,
+    register_own,
     source_of,
 )
 from einsumad.functions.elementwise.powers import power_of
@@ -41,10 +43,12 @@ __all__ = [
     "general",
     "general_function",
     "general_names",
+    "is_own",
     "origins",
     "power_of",
     "register_elementwise",
     "register_general",
+    "register_own",
     "row",
     "source_of",
 ]

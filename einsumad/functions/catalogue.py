@@ -17,7 +17,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.functions.dtypes import DtypeRule
-from einsumad.graph import BOOL, Elementwise, General, Node, Params, Shape, cast, elementwise, general
+from einsumad.graph import BOOL, OWN, Elementwise, General, Node, Params, Shape, cast, elementwise, general
 
 Partials: TypeAlias = tuple[Node | None, ...]
 Source: TypeAlias = Callable[[tuple[str, ...], Params], str]
@@ -124,6 +124,7 @@ class Registry(Generic[Row]):
 
 _elementwise: Registry[ElementwiseFunction] = Registry("elementwise")
 _general: Registry[GeneralFunction] = Registry("general")
+_own: Registry[GeneralFunction] = Registry("user-defined")
 
 
 def _caller() -> str:
@@ -147,14 +148,24 @@ def register_general(row: GeneralFunction) -> GeneralFunction:
     return _general.add(row, _caller())
 
 
+def register_own(row: GeneralFunction) -> GeneralFunction:
+    """Enter a row for a function that a user defined: it can be looked up and stands in no list of the catalogue."""
+    return _own.add(row, "a definition of the user")
+
+
+def is_own(name: str) -> bool:
+    """Whether the name is that of a function that a user defined."""
+    return OWN in name
+
+
 def elementwise_function(name: str) -> ElementwiseFunction:
     """Return the row of an elementwise function."""
     return _elementwise.get(name)
 
 
 def general_function(name: str) -> GeneralFunction:
-    """Return the row of a general function."""
-    return _general.get(name)
+    """Return the row of a general function, of the catalogue or defined by a user."""
+    return (_own if is_own(name) else _general).get(name)
 
 
 def elementwise_names() -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from einsumad.graph.constructors import (
     zero,
 )
 from einsumad.graph.nodes import (
+    OWN,
     Add,
     Affine,
     Einsum,
@@ -44,6 +45,7 @@ from einsumad.graph.nodes import (
     Node,
     Number,
     Ones,
+    OrderKey,
     Params,
     Selection,
     Shape,
@@ -66,6 +68,7 @@ from einsumad.graph.traversal import (
 
 __all__ = [
     "BOOL",
+    "OWN",
     "Add",
     "Affine",
     "Einsum",
@@ -77,6 +80,7 @@ __all__ = [
     "Node",
     "Number",
     "Ones",
+    "OrderKey",
     "Params",
     "Selection",
     "Shape",

@@ -126,11 +126,17 @@ class Elementwise(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class General(Node):
-    """A catalogue function from tensors to one tensor."""
+    """A function from tensors to one tensor: of the catalogue, or one that a user defined.
+
+    The name of a user's function goes on behind a :data:`OWN` sign with what tells it from others of its name.
+    """
 
     function: str
     params: Params
 
+
+OWN = "#"
+"""What stands behind the name of a function that a user defined in this process, and in no name of the catalogue."""
 
 OrderKey: TypeAlias = tuple[bytes, tuple[LeafKey, ...], bytes]
 

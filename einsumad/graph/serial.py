@@ -11,7 +11,7 @@ by a random token (renewed in the child of a fork, which goes on counting on its
 leaf is the one with that serial number; restored abroad, its key is ``("foreign", "token:serial")``, the same
 for every table that mentions this leaf, so that separately pickled pieces still fit together; sent home
 again, it is the original leaf. Serial numbers are padded, so the leaves of one process keep their order
-abroad.
+abroad. The name of a function that a user defined carries the token likewise: abroad there is no such function.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from einsumad.graph.constructors import (
     zero,
 )
 from einsumad.graph.nodes import (
+    OWN,
     Add,
     Affine,
     Einsum,
@@ -91,9 +92,21 @@ def _fields(node: Node) -> tuple[Any, ...]:
             return node.strides, node.offset
         case Einsum():
             return node.coefficient, node.inputs
+        case General() if OWN in node.function:
+            return _own_abroad(node.function), node.params
         case Elementwise() | General():
             return node.function, node.params
     return ()
+
+
+def _own_abroad(function: str) -> str:
+    """The name of a user's function in every process: behind an ``@`` the token of the one that defined it."""
+    return function if "@" in function.partition(OWN)[2] else f"{function}@{_home[0]}"
+
+
+def _own_at_home(function: str) -> str:
+    """The name of the function in this process."""
+    return function.removesuffix(f"@{_home[0]}") if OWN in function else function
 
 
 def _abroad(key: LeafKey) -> LeafKey:
@@ -120,7 +133,7 @@ def _restore(kind: str, shape: Any, dtype: str, operands: list[Node], fields: Se
         case "Elementwise", (function, params):
             return elementwise(function, operands, params, dtype)
         case "General", (function, params):
-            return general(function, operands, params, shape, dtype)
+            return general(_own_at_home(function), operands, params, shape, dtype)
     return _restore_structural(kind, shape, dtype, operands, fields)
 
 

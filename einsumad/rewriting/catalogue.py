@@ -5,10 +5,11 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 
 from __future__ import annotations
 
-from einsumad.graph import Add, Einsum, Elementwise, Node
+from einsumad.graph import Add, Einsum, Elementwise, General, Node
 from einsumad.rewriting import (
     affine,
     factoring,
+    facts,
     flatten,
     layout,
     linear,
@@ -30,6 +31,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *powers.RULES_FOR_PRODUCTS,
     *linear.RULES_FOR_PRODUCTS,
     *operators.RULES_FOR_PRODUCTS,
+    *facts.RULES_FOR_PRODUCTS,
     *affine.RULES,
     flatten.RULE_FOR_MAPS,
 )
@@ -46,7 +48,8 @@ FUNCTION_RULES: tuple[Rule, ...] = (
     *linear.RULES_FOR_FUNCTIONS,
     *layout.RULES_FOR_FUNCTIONS,
 )
-ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES)
+TENSOR_FUNCTION_RULES: tuple[Rule, ...] = facts.RULES_FOR_TENSOR_FUNCTIONS
+ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *TENSOR_FUNCTION_RULES)
 
 
 def rules_for(node: Node) -> tuple[Rule, ...]:
@@ -58,4 +61,6 @@ def rules_for(node: Node) -> tuple[Rule, ...]:
             return SUM_RULES
         case Elementwise():
             return FUNCTION_RULES
+        case General():
+            return TENSOR_FUNCTION_RULES
     return ()

@@ -43,7 +43,8 @@ def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Lab
         axes = list(range(len(own)))
         axes[-2:] = axes[:-3:-1]
         matrix = einsum([matrix], [range(len(own))], axes, 1, matrix.dtype)
-        params = (1 - int(params[0] == 1), *params[1:]) if params else ()
+        if inverse.function == "inverse_triangular":
+            params = (1 - int(params[0] == 1), *params[1:])
     if column < rank or row >= rank or row in labels or column not in labels or any(label >= rank for label in batch):
         return None
     if any(label >= rank for label in labels if label != column):

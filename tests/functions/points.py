@@ -29,7 +29,7 @@ class Case:
 
     name: str
     operands: tuple[Array, ...]
-    params: tuple[int, ...] = ()
+    params: tuple[Any, ...] = ()
     exact: bool = False
     order: int = 2
 

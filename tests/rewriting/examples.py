@@ -38,6 +38,8 @@ A, B, C = variable("A", 3, 3), variable("B", 3, 3), variable("C", 3, 3)
 a, b, c, s = variable("a", 3), variable("b", 3), variable("c", 3), variable("s")
 M, N = variable("m", 3, dtype=BOOL), variable("n", 3, dtype=BOOL)
 E = apply("exp", a)
+S, P, D = (call("declared", A, params=(fact,)) for fact in ("symmetric", "positive definite", "diagonal"))
+Q = call("declared", variable("Q", 3, 3), params=("orthogonal",))
 I, J, K = 0, 1, 2  # noqa: E741 (indices are called so)
 
 
@@ -73,6 +75,9 @@ EXAMPLES: dict[str, Node] = {
     "absolute-squared": multiply(apply("abs", a), apply("abs", a)),
     "solve": einsum([call("inverse", A), b], [(I, J), (J,)], (I,)),
     "apply-operator": einsum([call("expm", A, params=(1,)), B], [(I, J, 3, 4), (3, 4)], (I, J)),
+    "diagonal-operand": einsum([D, b], [(I, J), (J,)], (I,)),
+    "orthogonal-pair": einsum([Q, Q, b], [(K, I), (K, J), (J,)], (I,)),
+    "orient-symmetric": add([S, transpose(S, (J, I))]),
     "compose-affine": einsum(
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
     ),
@@ -90,6 +95,8 @@ EXAMPLES: dict[str, Node] = {
     "log-determinant": apply("log", call("determinant", A)),
     "apply-before-spreading": apply("exp", row(a)),
     "apply-before-permuting": apply("exp", transpose(A, (J, I))),
+    "transpose": call("inverse", Q),
+    "cholesky": call("inverse", P),
 }
 
 MORE: dict[str, Node] = {
@@ -150,13 +157,24 @@ MORE: dict[str, Node] = {
             einsum([unit(3, 2, float), unit(3, 2, float), s], [(I, J), (3, 4), ()], (3, I, 4, J)),
         ]
     ),
+    "orient-symmetric of an inverse": add([call("inverse", S), transpose(call("inverse", S), (J, I))]),
+    "orient-symmetric of two": add(
+        [einsum([S, P], [(I, K), (K, J)], (I, J)), einsum([S, P], [(K, I), (J, K)], (I, J))]
+    ),
+    "orthogonal-pair of rows": einsum([Q, Q], [(I, K), (J, K)], (I, J)),
+    "orthogonal-pair of nothing else": einsum([Q, Q], [(I, J), (I, J)], ()),
+    "transpose for solve": call("solve", Q, B),
+    "cholesky for solve": call("solve", P, B),
+    "cholesky for solve by a vector": einsum([call("inverse", P), b], [(I, J), (J,)], (I,)),
+    "cholesky for logdet": call("logabsdet", P),
+    "diagonal-operand between": einsum([D, A, D], [(I, J), (J, K), (K, 3)], (I, 3)),
     "cast by drop-zeros": add([variable("f", 3, dtype=np.float32), zero((3,), float)]),
     "constants": add([constant_like(2, a), a]),
 }
 
 
 def values_for(roots: Sequence[Node], seed: int = 0, low: float = 0.2, high: float = 1.7) -> dict[Leaf, Any]:
-    """Positive numbers, larger on the diagonals of matrices; random truth values."""
+    """Positive numbers, larger on the diagonals of matrices; random truth values; an orthogonal matrix for Q."""
     generator = np.random.default_rng(seed)
     found: dict[Leaf, Any] = {}
     for node in leaves(roots):
@@ -166,4 +184,6 @@ def values_for(roots: Sequence[Node], seed: int = 0, low: float = 0.2, high: flo
             value = generator.uniform(low, high, node.shape)
             square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
             found[node] = value + 3 * np.eye(node.shape[0]) if square else value
+            if node.name == "Q":
+                found[node] = np.linalg.qr(value)[0]
     return found

@@ -6,8 +6,11 @@ give a new one.
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 from einsumad.execution.lowering.operands import Registers, register_of, whole
 from einsumad.execution.source import dtype_text, register_name
+from einsumad.functions import is_own
 from einsumad.graph import BOOL
 from einsumad.planning.kernels import AffineMap, Call, OneHot
 from einsumad.planning.steps import Step
@@ -21,7 +24,9 @@ def lower_call(step: Step, kernel: Call, registers: Registers) -> list[str]:
 
 
 def kernel_name(kernel: Call) -> str:
-    """The name that a catalogue kernel has in generated source."""
+    """The name that a kernel has in generated source: that of the catalogue, or a digest of a user's name."""
+    if is_own(kernel.function):
+        return f"kernel_own_{blake2b(kernel.function.encode(), digest_size=8).hexdigest()}"
     return f"kernel_{kernel.function}"
 
 

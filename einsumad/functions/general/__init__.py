@@ -4,6 +4,7 @@ Owns the order of import. Imports its modules. Invariant: every module with rows
 """
 
 from einsumad.functions.general import (
+    declared,
     determinants,
     linear,
     matrix_equations,
@@ -12,4 +13,4 @@ from einsumad.functions.general import (
     sorting,
 )
 
-__all__ = ["determinants", "linear", "matrix_equations", "matrix_functions", "reductions", "sorting"]
+__all__ = ["declared", "determinants", "linear", "matrix_equations", "matrix_functions", "reductions", "sorting"]

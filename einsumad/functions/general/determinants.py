@@ -15,7 +15,7 @@ import numpy as np
 from einsumad.errors import ShapeError
 from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
-from einsumad.functions.general import kernels
+from einsumad.functions.general import kernels, positive
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.functions.rows import whole
 from einsumad.graph import General, Node, Params, Shape
@@ -105,4 +105,4 @@ _register("determinant", "det", kernels.determinant, _determinant_jacobian, _ANY
 _register("determinant_minors", "minors", kernels.determinant_minors, _minors_jacobian, _ANY)
 _register("sign_determinant", "signdet", kernels.sign_determinant, _sign_jacobian, _ANY)
 _register("logabsdet", "logabsdet", kernels.log_absolute_determinant, _logarithm_jacobian, _SMOOTH)
-_register("logdet", "logdet", kernels.log_determinant, _logarithm_jacobian, f"{_SMOOTH}; NaN where det < 0")
+_register("logdet", "logdet", positive.log_determinant, _logarithm_jacobian, f"{_SMOOTH}; NaN where det < 0")

@@ -13,6 +13,7 @@ import numpy as np
 from einsumad.errors import ShapeError
 from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
+from einsumad.functions.general import positive
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.graph import General, Node, Params, Shape, unit
 
@@ -39,7 +40,7 @@ register_general(
         arity=1,
         infer=_infer_inverse,
         jacobian=_inverse_jacobian,
-        kernel=np.linalg.inv,
+        kernel=positive.inverse,
         cost=_cubic,
         symbol="inv",
         domain="invertible matrices; a singular one raises numpy.linalg.LinAlgError",
@@ -83,7 +84,7 @@ register_general(
         arity=2,
         infer=_infer_solve,
         jacobian=_solve_jacobian,
-        kernel=np.linalg.solve,
+        kernel=positive.solve,
         cost=_solve_cost,
         symbol="solve",
         domain="invertible matrices; a singular one raises numpy.linalg.LinAlgError",

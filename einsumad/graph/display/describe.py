@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from einsumad.graph.display.fragments import SHORT_NAMES, number_text
+from einsumad.graph.display.fragments import called, number_text
 from einsumad.graph.display.indices import index_notation, one_line
 from einsumad.graph.display.matrices import matrix_notation
 from einsumad.graph.nodes import Einsum, Elementwise, General, Leaf, Node, Ones, Unit, Zero
@@ -57,5 +57,5 @@ def _short_name(node: Node, names: Mapping[Node, str]) -> str:
         case Zero():
             return "0"
         case Elementwise() | General():
-            return f"{SHORT_NAMES.get(node.function, node.function)}(…)"
+            return f"{called(node.function)}(…)"
     return f"{type(node).__name__.lower()}(…)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from einsumad.graph.nodes import Number, Params
+from einsumad.graph.nodes import OWN, Number, Params
 
 LOGIC, RELATION, SIGMA, SUM, PRODUCT, POWER, ATOM = range(7)
 
@@ -22,7 +22,7 @@ _RELATIONS = {
     "not_equal": "≠",
 }
 _JUNCTIONS = {"logical_and": "and", "logical_or": "or"}
-SHORT_NAMES = {"inverse": "inv", "determinant": "det"}
+_SHORT_NAMES = {"inverse": "inv", "determinant": "det"}
 
 
 class Fragment(NamedTuple):
@@ -85,6 +85,19 @@ def join_factors(coefficient: Number, sigma: str, factors: Sequence[str], left_o
     if plain and len(words) == 1:
         return Fragment(written, ATOM)
     return Fragment(lead + written, PRODUCT if plain else SUM)
+
+
+def called(function: str) -> str:
+    """The name under which a function of whole tensors is shown; of a user's function that of its definition.
+
+    >>> called("determinant"), called("root#1:05b2"), called("root#2:81aa")
+    ('det', 'root', 'root#2')
+    """
+    name, mark, rest = function.partition(OWN)
+    if not mark:
+        return _SHORT_NAMES.get(function, function)
+    serial = rest.partition(":")[0]
+    return name if serial == "1" else f"{name}{OWN}{serial}"
 
 
 def function_text(function: str, parts: Sequence[Fragment], params: Params) -> Fragment:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from einsumad.graph.display.fragments import (
     ATOM,
-    SHORT_NAMES,
     SUM,
     Fragment,
     arguments,
+    called,
     closed,
     function_text,
     iverson,
@@ -214,9 +214,8 @@ def _written(place: _Place, alphabet: Sequence[str], names: Mapping[Node, str]) 
         case Elementwise():
             return function_text(node.function, parts, node.params)
         case General():
-            called = SHORT_NAMES.get(node.function, node.function)
             operands = arguments([names[operand] for operand in shown_operands(node)], node.params)
-            return _named(f"{called}({operands})", place.letters, alphabet)
+            return _named(f"{called(node.function)}({operands})", place.letters, alphabet)
     return _structural(place, parts, alphabet)
 
 

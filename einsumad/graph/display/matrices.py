@@ -13,10 +13,10 @@ from einsumad.graph.display.chains import Matrix, Pieces, read_pieces
 from einsumad.graph.display.fragments import (
     ATOM,
     PRODUCT,
-    SHORT_NAMES,
     SUM,
     Fragment,
     arguments,
+    called,
     closed,
     function_text,
     iverson,
@@ -72,7 +72,7 @@ def matrix_notation(node: Node, names: Mapping[Node, str] | None = None) -> str 
 def _read(node: Node, names: Mapping[Node, str], readings: Mapping[Node, _Reading | None]) -> _Reading | None:
     rank = len(node.shape)
     if node in names:
-        symmetric = isinstance(node, Leaf) and bool({"symmetric", "positive definite"} & set(node.facts))
+        symmetric = _is_declared_symmetric(node)
         level = SUM if names[node].startswith("-") else ATOM
         return _Reading(Fragment(names[node], level), symmetric) if rank <= _MATRIX_RANK else None
     if len(node.operands) > WIDEST:
@@ -86,6 +86,14 @@ def _read(node: Node, names: Mapping[Node, str], readings: Mapping[Node, _Readin
     if isinstance(node, Add):
         return _sum(parts)
     return _small(node, parts) if rank <= _MATRIX_RANK else None
+
+
+def _is_declared_symmetric(node: Node) -> bool:
+    if isinstance(node, Leaf):
+        return bool({"symmetric", "positive definite"} & set(node.facts))
+    if not isinstance(node, General) or node.function != "declared":
+        return False
+    return bool({"symmetric", "positive definite", "diagonal"} & set(node.params))
 
 
 def _small(node: Node, parts: Sequence[_Reading]) -> _Reading | None:
@@ -128,8 +136,7 @@ def _general(node: General, parts: Sequence[_Reading]) -> _Reading | None:
     if node.function == "solve":
         left, right = (closed(part.fragment, ATOM) for part in parts)
         return _Reading(Fragment(f"{left}⁻¹ {right}", PRODUCT))
-    called = SHORT_NAMES.get(node.function, node.function)
-    return _Reading(Fragment(f"{called}({arguments(texts, node.params)})", ATOM))
+    return _Reading(Fragment(f"{called(node.function)}({arguments(texts, node.params)})", ATOM))
 
 
 def _product(node: Einsum, readings: Mapping[Node, _Reading | None]) -> _Reading | None:

@@ -6,17 +6,27 @@ given in order of visit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from einsumad.graph.nodes import Leaf, Node
+from einsumad.graph.nodes import General, Leaf, Node
 
 
 def name_leaves(order: Iterable[Node], given: Mapping[Node, str] | None) -> dict[Node, str]:
-    """A name for each leaf: the given one, its own, a number's value, or x0, x1, ... by order of visit."""
+    """A name for each leaf: the given one, its own, a number's value, or x0, x1, ... by order of visit.
+
+    A matrix of which something is declared is called like the leaf that it is, if that is used nowhere else.
+    """
+    order = list(order)
+    users = Counter([operand for node in order for operand in node.operands])
     names: dict[Node, str] = dict(given or {})
     taken = set(names.values())
     nameless = 0
     for node in order:
+        if isinstance(node, General) and node.function == "declared" and users[node.operands[0]] == 1:
+            (leaf,) = node.operands
+            if leaf in names:
+                names[node] = names[leaf]
         if not isinstance(node, Leaf) or node in names:
             continue
         if node.name is not None:
