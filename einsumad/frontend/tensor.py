@@ -178,7 +178,8 @@ class Tensor(Operators):
         return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return wrap(call_ufunc(ufunc, method, inputs, kwargs))
+        result = call_ufunc(ufunc, method, inputs, kwargs)
+        return _written_to(inputs[0], result) if method == "at" else wrap(result)
 
     def __array_function__(
         self,

@@ -270,5 +270,8 @@ def test_rounding() -> None:
     check(np.round, x)
     check(lambda a: a.round(), x)
     check(np.round, np.array([True, False]))
+    for decimals in (2, -1):
+        check(lambda a, d=decimals: np.round(a, d), 10 * data((3,)))
+        check(lambda a, d=decimals: np.around(a, d), 10 * data((3,), "f4"))
     with pytest.raises(TracingError, match="decimals"):
-        np.round(traced(x), 2)
+        np.round(traced(np.arange(3)), -1)

@@ -8,15 +8,17 @@ node over index tuples, whatever the ranks; sizes are checked here, before any b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
 from einsumad.frontend.axes import insert_axes
 from einsumad.frontend.broadcasting import broadcast_shape, contraction, product
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.maps import reshaped
 from einsumad.frontend.numpy_functions.layout import diagonal
 from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype, ufunc_operands
 from einsumad.frontend.registry import implements, implements_method, implements_ufunc, refuse_options
@@ -115,9 +117,8 @@ def _scaled(x: Node, y: Node, dtype: Any) -> Node:
 def _vdot(a: Any, b: Any) -> Node:
     (x, y), dtype = array_operands(a, b)
     if x.shape != y.shape:
-        raise TracingError(
-            f"numpy.vdot of shapes {x.shape} and {y.shape} would flatten them, which is not supported yet"
-        )
+        x, y = (reshaped(node, (prod(node.shape),)) for node in (x, y))
+        _same_size("vdot", x, 0, y, 0)
     axes = range(len(x.shape))
     return contraction([x, y], [axes, axes], [], dtype)
 
@@ -126,10 +127,7 @@ def _vdot(a: Any, b: Any) -> Node:
 def _outer(a: Any, b: Any, out: Any = None) -> Node:
     refuse_options("numpy.outer", out=out)
     (x, y), dtype = array_operands(a, b)
-    if len(x.shape) > 1 or len(y.shape) > 1:
-        raise TracingError(
-            "numpy.outer of matrices would flatten them, which is not supported yet: use np.multiply.outer"
-        )
+    x, y = (reshaped(node, (prod(node.shape),)) if len(node.shape) > 1 else node for node in (x, y))
     rank = len(x.shape) + len(y.shape)
     flat = contraction([x, y], [range(len(x.shape)), range(len(x.shape), rank)], range(rank), dtype)
     missing = ([0] if not x.shape else []) + ([1] if not y.shape else [])

@@ -242,7 +242,10 @@ def _real(val: Any) -> Node:
 @implements(np.round, np.around)
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_options("numpy.round", out=out)
-    if decimals != 0:
-        raise TracingError("numpy.round(decimals=...) is not supported on traced values: scale, round and scale back")
     node = as_node(a)
+    if decimals != 0 and not (decimals > 0 and node.dtype.kind in "iu"):
+        (node,) = floating("numpy.round(decimals=...)", node.dtype, [node])
+        power = 10.0 ** abs(int(decimals))
+        value = Tensor(node)
+        return as_node(np.rint(value * power) / power if decimals > 0 else np.rint(value / power) * power)
     return row("round", node) if node.dtype.kind == "f" else in_dtype(node, reduced_dtype(np.round, node.dtype))

@@ -14,9 +14,10 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permuted, some_axes
+from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.maps import merge_axes, reshaped
-from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
+from einsumad.frontend.promotion import array_operands, floating, in_dtype, reduced_dtype
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
@@ -51,11 +52,48 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 @implements(np.partition)
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.partition", order=order)
+    return _along("partition", a, axis, _places(a, kth, axis))
+
+
+def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
+    """The places at which an axis is partitioned, in ascending order."""
     size = prod(np.shape(a)) if axis is None else np.shape(a)[one_axis(axis, np.ndim(a))]
     places = [int(k) for k in np.atleast_1d(kth)]
     if any(not -size <= k < size for k in places):
         raise ValueError(f"kth {kth} is out of bounds for an axis of size {size}")
-    return _along("partition", a, axis, tuple(sorted({k % size for k in places})))
+    return tuple(sorted({k % size for k in places}))
+
+
+@implements(np.argpartition)
+def _argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
+    refuse_options("numpy.argpartition", order=order)
+    return _along("argpartition", a, axis, _places(a, kth, axis))
+
+
+@implements(np.searchsorted)
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right' (got {side!r})")
+    (rows, values), _ = array_operands(a, v)
+    if len(rows.shape) != 1:
+        raise ValueError("object of too small depth for desired array")
+    if sorter is not None:
+        rows = as_node(np.take(Tensor(rows), sorter))
+    flat = reshaped(values, (prod(values.shape),))
+    return reshaped(call("searchsorted", rows, flat, params=(1,) if side == "right" else ()), values.shape)
+
+
+@implements(np.digitize)
+def _digitize(x: Any, bins: Any, right: bool = False) -> Node:
+    edges = np.asarray(known(bins, "digitize"))
+    steps = np.diff(edges)
+    rising = bool(np.all(steps >= 0))
+    if not rising and not np.all(steps <= 0):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if rising:
+        return _searchsorted(edges, x, side)
+    return as_node(edges.size - Tensor(_searchsorted(edges[::-1].copy(), x, side)))
 
 
 @implements(np.argmax)
@@ -75,11 +113,11 @@ def _place(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
     axes = some_axes(None if axis is None else one_axis(axis, len(node.shape)), len(node.shape))
     if prod(node.shape[k] for k in axes) == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    result = call(name, _joined(node, axes))
+    result = call(name, joined_axes(node, axes))
     return insert_axes(result, axes) if flag("keepdims", keepdims) else result
 
 
-def _joined(node: Node, axes: tuple[int, ...]) -> Node:
+def joined_axes(node: Node, axes: tuple[int, ...]) -> Node:
     """The node with these axes as its last one."""
     if not axes:
         return insert_axes(node, [len(node.shape)])
@@ -126,10 +164,10 @@ def _percentile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.percentile", out=out, weights=weights)
-    return _quantiles("numpy.percentile", a, _known(q, a) / 100, axis, method, keepdims)
+    return _quantiles("numpy.percentile", a, known_quantiles(q, a) / 100, axis, method, keepdims)
 
 
-def _known(q: Any, a: Any) -> np.ndarray:
+def known_quantiles(q: Any, a: Any) -> np.ndarray:
     """The probabilities, in the dtype of the entries where they are Python's numbers, as NumPy has it."""
     if isinstance(q, Tensor):
         raise TracingError("quantiles are not differentiated in their probabilities: give these as plain numbers")
@@ -140,23 +178,9 @@ def _known(q: Any, a: Any) -> np.ndarray:
 
 
 def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
-    if method not in _METHODS:
-        raise TracingError(f"{name}(method={method!r}) is not supported on traced values: use one of {_METHODS}")
-    chance = _known(q, a)
-    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
-        raise ValueError("quantiles must be in the range [0, 1]")
+    chance = known_quantiles(q, a)
     rows, axes = _ascending(name, a, axis, between=method in ("linear", "midpoint"))
-    place = chance * (rows.shape[-1] - 1)
-    low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
-    if method == "lower":
-        high = low
-    elif method == "higher":
-        low = high
-    elif method == "nearest":
-        low = high = np.rint(place).astype(int)
-    share = np.full(place.shape, 0.5, place.dtype) if method == "midpoint" else place - np.floor(place)
-    if method == "midpoint":
-        share = np.where(low == high, np.zeros_like(share), share)
+    low, high, share = quantile_places(name, chance, rows.shape[-1], method)
     below, above = rows[..., low], rows[..., high]
     if method not in ("linear", "midpoint"):
         value = below
@@ -167,6 +191,31 @@ def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any)
     )
 
 
+def quantile_places(name: str, chance: np.ndarray, size: int, method: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Between which places in the order of so many entries quantiles lie, and how far from the first to the second."""
+    if method not in _METHODS:
+        raise TracingError(f"{name}(method={method!r}) is not supported on traced values: use one of {_METHODS}")
+    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
+        raise ValueError("quantiles must be in the range [0, 1]")
+    place = chance * (size - 1)
+    low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
+    if method == "lower":
+        high = low
+    elif method == "higher":
+        low = high
+    elif method == "nearest":
+        low = high = np.rint(place).astype(int)
+    share = np.full(place.shape, 0.5, place.dtype) if method == "midpoint" else place - np.floor(place)
+    if method == "midpoint":
+        share = np.where(low == high, np.zeros_like(share), share)
+    return low, high, share
+
+
+def middle_places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places of the one or two entries in the middle of so many, and half the way between them."""
+    return np.asarray((size - 1) // 2), np.asarray(size // 2), np.asarray(0.5)
+
+
 def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, tuple[int, ...]]:
     """The entries over axes in ascending order along the last axis, and these axes; floats if some are `between`."""
     node = as_node(a)
@@ -175,7 +224,7 @@ def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, 
         (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
     if prod(node.shape[k] for k in axes) == 0:
         raise TracingError(f"{name} of no entries is not supported on traced values")
-    return Tensor(call("sort", _joined(node, axes))), axes
+    return Tensor(call("sort", joined_axes(node, axes))), axes
 
 
 def _finished(rows: Tensor, value: Any, axes: tuple[int, ...], keepdims: Any) -> Node:

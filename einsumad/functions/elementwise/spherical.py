@@ -25,7 +25,7 @@ def _source(operands: tuple[str, ...], params: Params) -> str:
 
 @row("spherical_bessel_j", _source, (0.3, 8.0), dtype=special, cost=60, symbol="j")
 def _spherical_bessel_j(node: Elementwise) -> Partials:
-    """``j_n`` of order n = 0, 1, ...: ``(2n + 1) j_n' = n j_(n-1) - (n + 1) j_(n+1)``, DLMF 10.51.2; ``j_0 = sin(x)/x``."""
+    """``j_n`` for n = 0, 1, ...: ``(2n + 1) j_n' = n j_(n-1) - (n + 1) j_(n+1)`` (DLMF 10.51.2), ``j_0 = sin(x)/x``."""
     x, order = node.operands[0], whole(node.params)
     above = scale(-(order + 1) / (2 * order + 1), apply("spherical_bessel_j", x, params=(order + 1,)))
     if not order:
