@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
 import numpy as np
 
 from einsumad.errors import InternalError
-from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection
+from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection, zero
 from einsumad.planning.primitives import Factor, always_inside, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
 
@@ -253,6 +254,8 @@ def _read_padded(factor: Factor, chosen: Map) -> Factor:
     node = chosen.node
     if not isinstance(node, Affine):
         raise InternalError("a selection stays within its bounds")
+    if len(node.strides) == 1 and abs(node.strides[0]) > 1:
+        return _read_cut(factor, chosen, node)
     low, high = reach(node)
     low, high = min(low, 0), max(high, node.shape[0] - 1)
     fresh = max([*factor.labels, *chosen.labels]) + 1
@@ -262,6 +265,27 @@ def _read_padded(factor: Factor, chosen: Map) -> Factor:
         raise InternalError("a padded axis is longer than the axis")
     once = read(factor, Map(padded, chosen.at, (fresh,)))
     return read(once, Map(within, fresh, chosen.places))
+
+
+def _read_cut(factor: Factor, chosen: Map, node: Affine) -> Factor:
+    """First the map at the places where it stays within the bounds, then zeros before and behind them.
+
+    Of many places with a long stride few are within, and an axis that has room for all of them would be long.
+    """
+    (size, places), (stride,) = node.shape, node.strides
+    ends = (-node.offset / stride, (size - 1 - node.offset) / stride)
+    first, last = max(ceil(min(ends)), 0), min(floor(max(ends)), places - 1)
+    if first > last:  # no place is within, which sizes and strides do not show
+        sizes = {**dict(zip(factor.labels, factor.node.shape, strict=True)), chosen.places[0]: places}
+        output = tuple(dict.fromkeys([chosen.places[0] if k == chosen.at else k for k in factor.labels]))
+        return Factor(zero([sizes[label] for label in output], factor.node.dtype), output)
+    fresh = max([*factor.labels, *chosen.labels]) + 1
+    within = affine(size, [last - first + 1], [stride], node.offset + stride * first, factor.node.dtype)
+    padded = affine(last - first + 1, [places], [1], -first, factor.node.dtype)
+    if not isinstance(within, Affine) or not isinstance(padded, Affine):
+        raise InternalError("a map that leaves the bounds has places inside of them and outside")
+    once = read(factor, Map(within, chosen.at, (fresh,)))
+    return read(once, Map(padded, fresh, chosen.places))
 
 
 def inside(chosen: Map) -> Factor:
