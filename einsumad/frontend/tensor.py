@@ -241,7 +241,7 @@ class Tensor(Operators):
     shape, dtype, ndim, size = property(_shape), property(_dtype), property(_ndim), property(_size)
     T = property(_transpose)
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
-    real, conj, conjugate = property(_itself), _itself, _itself
+    real, imag, conj, conjugate = property(_itself), property(_method(np.imag)), _itself, _itself
     __iadd__, __isub__, __imul__ = _in_place(np.add), _in_place(np.subtract), _in_place(np.multiply)
     __itruediv__, __ifloordiv__, __imod__ = (_in_place(f) for f in (np.true_divide, np.floor_divide, np.remainder))
     __ipow__, __imatmul__ = _in_place(np.power), _in_place(np.matmul)

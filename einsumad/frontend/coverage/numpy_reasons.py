@@ -80,9 +80,14 @@ REASONS: Mapping[str, Verdict] = {
     **_all("constant", _TYPES, "isdtype isfortran isscalar issubdtype iterable mintypecode promote_types typename"),
     **_all("constant", _SETTINGS, "get_include get_printoptions getbufsize geterr geterrcall info printoptions"),
     **_all("constant", _SETTINGS, "set_printoptions setbufsize seterr seterrcall show_config show_runtime test"),
-    "fromfunction": Verdict("constant", "it calls the function on constant indices: what that does is traced"),
 }
 """For each name without a handler: whether it is constant or refused, and the reason."""
+
+COMPOSED: Mapping[str, str] = {
+    "fromfunction": "the function that it calls is traced",
+    "row_stack": "it calls numpy.vstack",
+}
+"""Names that have no handler and need none, as they only call others, and which."""
 
 CONSTANT: Mapping[str, str] = {
     name: reason

@@ -78,17 +78,21 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> N
         if not np.any(condition):
             continue
         where = np.flatnonzero(np.broadcast_to(condition, values.shape))
-        flat = np.reshape(result, -1)
+        flat = np.reshape(result, -1).copy()
         flat[where] = function(np.reshape(values, -1)[where], *args, **kw)
-        result = np.reshape(flat.copy(), values.shape)
+        result = np.reshape(flat, values.shape)
     return as_node(result)
 
 
 def _conditions(values: Tensor, condlist: Any) -> list[np.ndarray]:
     """The conditions as arrays: which entries a function is given depends on them."""
-    single = np.isscalar(condlist) or (not isinstance(condlist[0], (list, np.ndarray, Tensor)) and values.ndim != 0)
-    parts = [condlist] if single or (isinstance(condlist, Tensor) and condlist.ndim == values.ndim) else list(condlist)
+    single = _is_number(condlist) or (values.ndim != 0 and _is_number(condlist[0]))
+    parts = [condlist] if single else list(condlist)
     return [np.asarray(known(part, "piecewise"), bool) for part in parts]
+
+
+def _is_number(condition: Any) -> bool:
+    return not isinstance(condition, (list, tuple)) and np.ndim(condition) == 0
 
 
 @implements(np.apply_along_axis)

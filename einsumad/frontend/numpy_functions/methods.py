@@ -14,13 +14,13 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, some_axes
-from einsumad.frontend.broadcasting import filled, spread
+from einsumad.frontend.broadcasting import spread
 from einsumad.frontend.joining import concatenated
 from einsumad.frontend.known import known
-from einsumad.frontend.lifting import as_node, is_python_number
+from einsumad.frontend.lifting import as_node, number
 from einsumad.frontend.maps import pick, put_at, reshaped, take_slice
 from einsumad.frontend.numpy_functions.reductions import extremum
-from einsumad.frontend.promotion import in_dtype, ufunc_operands
+from einsumad.frontend.promotion import in_dtype, tensor, ufunc_operands
 from einsumad.frontend.registry import implements_method, implements_methods, qualified_name, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.writing import put
@@ -35,10 +35,8 @@ _ASSOCIATIVE = _LOGICAL | {np.logaddexp, np.logaddexp2, np.hypot, np.bitwise_and
 def _outer(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
     refuse_options(f"{qualified_name(ufunc)}.outer", **options)
     _of_two(ufunc, "outer")
-    if is_python_number(a):
-        return ufunc(a, b)
-    rank = np.ndim(b)
-    return _nodes(ufunc(np.reshape(a, (*np.shape(a), *[1] * rank)) if rank else a, b))
+    first, second = tensor(a), tensor(b)  # NumPy takes numbers as arrays here
+    return _nodes(ufunc(np.reshape(first, (*first.shape, *[1] * second.ndim)), second))
 
 
 def _nodes(result: Any) -> Any:
@@ -78,7 +76,7 @@ def _reduce(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepd
     flat = Tensor(reshaped(last, (*batch, size)))
     if not size and ufunc.identity is None:
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-    result = filled(ufunc.identity, batch, node.dtype) if not size else _folded(ufunc, flat)
+    result = spread(number(ufunc.identity, node.dtype), batch) if not size else _folded(ufunc, flat)
     return insert_axes(result, axes) if flag("keepdims", keepdims) else result
 
 
