@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import einsumad as ea
+import einsumad.numpy as enp
 from einsumad.errors import TracingError
 from tests.frontend.slopes import MODES, check_slopes
-from tests.frontend.surface import check, data, traced
+from tests.frontend.surface import check, data, same, traced
 
 SHAPE = (3, 4)
 KNOTS = np.array([0.1, 0.35, 0.5, 0.95])
@@ -64,6 +65,7 @@ FUNCTIONS = {
     "i0": lambda x: np.i0(2 * x - 1),
     "ldexp": lambda x: np.ldexp(x, [[-1], [0], [5]]),
 }
+TWICE = ("trapezoid at places", "gradient at places", "interp between places", "interp, traced period", "polydiv, rest")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -77,7 +79,7 @@ def test_values(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if "whole numbers" not in name])
 def test_derivatives(name: str) -> None:
-    check_slopes(FUNCTIONS[name], data(SHAPE))
+    check_slopes(FUNCTIONS[name], data(SHAPE), twice=name in TWICE)
 
 
 def test_knots_have_the_slope_from_the_right() -> None:
@@ -125,6 +127,20 @@ def test_both_ends_of_sequences_are_differentiated() -> None:
     check(lambda a: np.linspace(a, 1, 0), data((2,)))
     J = ea.jacobian(lambda a, b: np.geomspace(a, b, 3), argnums=(0, 1))(1.0, 4.0)
     np.testing.assert_allclose(J, [[1, 1, 0], [0, 0.25, 1]], atol=1e-15)
+
+
+def test_arrays_of_traced_numbers() -> None:
+    x = data((3,))
+    same(enp.arange(traced(x[:1].reshape(())), 4, 0.7), np.arange(x[0], 4, 0.7))
+    same(enp.arange(traced(np.array(2.5))), np.arange(2.5))
+    same(enp.arange(0, 2, step=traced(x[1:2].reshape(()))), np.arange(0, 2, step=x[1]))
+    same(enp.full((2, 3), traced(x)), np.full((2, 3), x))
+    same(enp.full(2, traced(x[:1].reshape(())), "f4"), np.full(2, x[0], "f4"))
+    assert type(enp.full(2, 3.0)) is type(enp.arange(3)) is np.ndarray
+    J = ea.jacobian(lambda a, b: enp.arange(a, 2.0, b), argnums=(0, 1))(0.5, 0.6)
+    np.testing.assert_array_equal(J, [[1, 1, 1], [0, 1, 2]])
+    with pytest.raises(TracingError, match="not known"):
+        ea.compile(lambda a: np.sum(enp.arange(a)))(3.0)
 
 
 def test_jumps_of_phase_are_no_slopes() -> None:

@@ -20,7 +20,7 @@ FUNCTIONS = {
     "subtract.reduce": np.subtract.reduce,
     "divide.reduce": lambda x: np.divide.reduce(x, 1, keepdims=True),
     "power.reduce": lambda x: np.power.reduce(x, 0),
-    "hypot.reduce": lambda x: np.hypot.reduce(x, None),
+    "hypot.reduce": lambda x: np.hypot.reduce(x, 0),
     "logaddexp.reduce": lambda x: np.logaddexp.reduce(x, (0, 1), keepdims=True),
     "logaddexp2.reduce": lambda x: np.logaddexp2.reduce(x, 1),
     "fmax.reduce": lambda x: np.fmax.reduce(np.where(x > 0.6, np.nan, x), 1),
@@ -37,6 +37,7 @@ FUNCTIONS = {
     "multiply.reduceat": lambda x: np.multiply.reduceat(x, [2, 0]),
     "maximum.reduceat": lambda x: np.maximum.reduceat(x, [0, 2], axis=-1),
 }
+TWICE = ("hypot.accumulate", "power.outer", "logaddexp2.reduce", "maximum.accumulate", "divide.reduce")
 CHANGES = {
     "add": lambda x, v: np.add.at(x, [0, 2, 0], v),
     "add, a matrix": lambda x, v: np.add.at(x, (slice(None), [1, 1]), v[:2]),
@@ -59,7 +60,7 @@ def test_values(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name: str) -> None:
-    check_slopes(FUNCTIONS[name], data(SHAPE))
+    check_slopes(FUNCTIONS[name], data(SHAPE), twice=name in TWICE)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -75,7 +76,7 @@ def test_places_changed_by_at(name: str) -> None:
         a, b = x.astype(dtype), v.astype(dtype)
         same(f(traced(a), traced(b)), f(a, b))
         same(f(traced(a), b), f(a, b))
-    check_slopes(lambda w: f(w, w[1]), x)
+    check_slopes(lambda w: f(w, w[1]), x, twice=False)
 
 
 def test_at_writes_into_traced_arrays_only() -> None:
@@ -95,7 +96,7 @@ def test_equal_entries_share_a_running_extremum(ufunc: Any) -> None:
     best = ufunc.accumulate(x)
     expected = np.tril(x == best[:, None]).astype(float)
     expected /= expected.sum(1, keepdims=True)
-    for mode in MODES:
+    for mode in MODES if ufunc is np.maximum else MODES[1:2]:
         np.testing.assert_allclose(ea.jacobian(ufunc.accumulate, mode=mode)(x), expected, rtol=1e-15)
     ones = np.ones(7)
     np.testing.assert_allclose(ea.jacobian(ufunc.accumulate)(ones), np.tri(7) / np.arange(1, 8)[:, None], rtol=1e-15)
