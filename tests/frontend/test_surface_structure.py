@@ -262,3 +262,11 @@ def test_chains_of_structural_functions(name: str) -> None:
     check(f, x)
     order = 2 if name in TWICE or settings().max_examples > MANY else 1
     assert check_derivatives(lambda v: np.sum(f(v) ** 2 * data(f(x).shape, seed=3)), x, order=order)
+
+
+def test_a_first_entry_beside_the_others_takes_no_room() -> None:
+    """Its places run far out of bounds: they are cut, and no axis has room for all of them."""
+    x = np.arange(1.0, 10**6 + 1)
+    found = ea.grad(lambda v: np.sum(np.concatenate([v[:1], 2 * v[1:]]) ** 2))(x)
+    np.testing.assert_array_equal(found[:3], [2, 16, 24])
+    np.testing.assert_array_equal(ea.grad(lambda v: np.sum(np.concatenate([np.cos(v)[-1:], v])))(x)[:3], 1)
