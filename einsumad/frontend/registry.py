@@ -136,7 +136,7 @@ def is_given(value: Any) -> bool:
 def unsupported(name: str) -> TracingError:
     """The error for a function without an entry."""
     short = name.removeprefix("numpy.")
-    given = REASONS.get(short)
+    given = REASONS.get(short.partition(".")[0])
     if given is not None:
         return TracingError(f"{name} is not supported on traced values: {given.reason}")
     near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)

@@ -252,6 +252,9 @@ class Tensor(Operators):
     ravel, flatten, take, repeat = _ravel, _flatten, _method(np.take), _method(np.repeat)
     swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)
     cumsum, cumprod = _method(np.cumsum), _method(np.cumprod)
+    nonzero, searchsorted, compress, choose = (
+        _method(f) for f in (np.nonzero, np.searchsorted, np.compress, np.choose)
+    )
     argmax, argmin, argsort = _method(np.argmax), _method(np.argmin), _method(np.argsort)
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))

@@ -1,4 +1,4 @@
-"""Entries chosen by ``where=``, initial values and given means of reductions."""
+"""Options of reductions and of pad: entries chosen by ``where=``, initial values, given means, statistics around."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ FUNCTIONS = {
     "var of some and a mean": lambda x: np.var(x, 1, where=SOME, mean=x[:, :1]),
     "any": lambda x: x * np.any(x > 0.5, 0, where=SOME),
     "all": lambda x: x * np.all(x > 0.3, 0, where=SOME),
+    **{
+        f"pad, {mode}": lambda x, mode=mode: np.pad(x, ((1, 2), (0, 3)), mode, stat_length=((2, 3), (1, 9)))
+        for mode in ("maximum", "minimum", "mean", "median")
+    },
+    "pad, all entries": lambda x: np.pad(x, 2, "mean"),
+    "pad, linear_ramp": lambda x: np.pad(x, ((1, 2), (0, 3)), "linear_ramp", end_values=((1, 2), (3, 4))),
 }
 
 
@@ -36,13 +42,15 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
 def test_values(name: str, dtype: str) -> None:
+    if dtype == "i8" and ("linear" in name or name in ("pad, mean", "pad, median", "pad, all entries")):
+        pytest.skip("floats in an array of whole numbers")
     check(FUNCTIONS[name], data(SHAPE, dtype))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name: str) -> None:
-    check_slopes(FUNCTIONS[name], data(SHAPE), twice="of" in name)
+    check_slopes(FUNCTIONS[name], data(SHAPE), twice=" of " in name)
 
 
 def test_what_does_not_count_contributes_nothing() -> None:

@@ -51,6 +51,13 @@ FUNCTIONS = {
     "histogram, weights": lambda x: np.histogram(data((4,)), [0.2, 0.5, 0.7, 0.9], weights=x[0])[0],
     "histogram, density": lambda x: np.histogram(x, 3, density=True)[0],
     "histogram, range": lambda x: np.histogram(x, 3, (x[0, 0] / 9, 2.0), weights=x**2)[0],
+    **{
+        f"quantile, {m}": lambda x, m=m: np.quantile(x, [0.1, 0.25, 0.6, 1.0], axis=1, method=m)
+        for m in (
+            *("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf"),
+            *("hazen", "weibull", "median_unbiased", "normal_unbiased"),
+        )
+    },
     "bin edges": lambda x: np.histogram_bin_edges(x, 5),
 }
 NAN = {
@@ -72,6 +79,7 @@ NAN = {
     "nanquantiles": lambda x: np.nanquantile(x, [[0.1, 0.5, 0.77]], 0, keepdims=True),
     "nanquantiles, nearest": lambda x: np.nanquantile(x, [0.2, 0.6], method="nearest"),
     "nanquantiles, midpoint": lambda x: np.nanquantile(x, [0.2, 0.6], axis=0, method="midpoint"),
+    "nanquantiles, weibull": lambda x: np.nanquantile(x, [0.2, 0.6, 1.0], axis=0, method="weibull"),
     "nanpercentile": lambda x: np.nanpercentile(x, 30),
 }
 TWICE = ("average, two axes", "corrcoef of two", "cov, weights", "histogram, density", "nanvar", "nanstd")

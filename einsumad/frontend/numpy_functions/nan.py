@@ -19,7 +19,13 @@ from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import take_at
 from einsumad.frontend.numpy_functions.reductions import extremum
-from einsumad.frontend.numpy_functions.sorting import joined_axes, known_quantiles, middle_places, quantile_places
+from einsumad.frontend.numpy_functions.sorting import (
+    EXACT_QUANTILES,
+    joined_axes,
+    known_quantiles,
+    middle_places,
+    quantile_places,
+)
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, tensor
 from einsumad.frontend.registry import implements, is_given, refuse_options
 from einsumad.frontend.tensor import Tensor
@@ -206,9 +212,9 @@ def _nanpercentile(
 
 def _quantiles(name: str, a: Any, chance: np.ndarray, axis: Any, method: str, keepdims: Any) -> Node:
     def places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return quantile_places(name, chance, size, method)
+        return quantile_places(chance, size, method)
 
-    return _ordered(name, a, axis, keepdims, places, chance.shape, between=method in ("linear", "midpoint"))
+    return _ordered(name, a, axis, keepdims, places, chance.shape, between=method not in EXACT_QUANTILES)
 
 
 def _ordered(

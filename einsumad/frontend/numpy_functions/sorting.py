@@ -23,7 +23,8 @@ from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.graph import Node
 
-_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+EXACT_QUANTILES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+"""Methods that give one of the entries, in its dtype; all others give values between two."""
 
 
 def _along(name: str, a: Any, axis: Any, params: tuple[int, ...] = ()) -> Node:
@@ -179,10 +180,10 @@ def known_quantiles(q: Any, a: Any) -> np.ndarray:
 
 def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
     chance = known_quantiles(q, a)
-    rows, axes = _ascending(name, a, axis, between=method in ("linear", "midpoint"))
-    low, high, share = quantile_places(name, chance, rows.shape[-1], method)
+    rows, axes = _ascending(name, a, axis, between=method not in EXACT_QUANTILES)
+    low, high, share = quantile_places(chance, rows.shape[-1], method)
     below, above = rows[..., low], rows[..., high]
-    if method not in ("linear", "midpoint"):
+    if method in EXACT_QUANTILES:
         value = below
     else:
         value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
@@ -191,24 +192,18 @@ def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any)
     )
 
 
-def quantile_places(name: str, chance: np.ndarray, size: int, method: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Between which places in the order of so many entries quantiles lie, and how far from the first to the second."""
-    if method not in _METHODS:
-        raise TracingError(f"{name}(method={method!r}) is not supported on traced values: use one of {_METHODS}")
+def quantile_places(chance: np.ndarray, size: int, method: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Between which places in the order of so many entries quantiles lie, and how far from the first to the second.
+
+    NumPy itself is asked: the quantile of the numbers 0, 1, 2, ... is the place.
+    """
     if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
         raise ValueError("quantiles must be in the range [0, 1]")
-    place = chance * (size - 1)
-    low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
-    if method == "lower":
-        high = low
-    elif method == "higher":
-        low = high
-    elif method == "nearest":
-        low = high = np.rint(place).astype(int)
-    share = np.full(place.shape, 0.5, place.dtype) if method == "midpoint" else place - np.floor(place)
-    if method == "midpoint":
-        share = np.where(low == high, np.zeros_like(share), share)
-    return low, high, share
+    if method == "linear":
+        place = chance * (size - 1)
+    else:
+        place = np.asarray(np.quantile(np.arange(size, dtype=float), chance, method=method)).astype(chance.dtype)
+    return np.floor(place).astype(int), np.ceil(place).astype(int), place - np.floor(place)
 
 
 def middle_places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
