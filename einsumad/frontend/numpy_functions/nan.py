@@ -235,7 +235,7 @@ def _ordered(
     tables = [np.stack(table).reshape(rows.shape[-1] + 1, -1) for table in zip(*_every(places, rows), strict=True)]
     looked_up: list[Any] = [Tensor(take_at(as_node(table), 0, as_node(number))) for table in tables]
     low, high, share = looked_up
-    below, above = np.take_along_axis(rows, low, -1), np.take_along_axis(rows, high, -1)
+    below, above = _entries_at(rows, low), _entries_at(rows, high)
     if shape is None:
         value, shape = (below + above) / 2, ()
     elif not between:
@@ -249,6 +249,12 @@ def _ordered(
     if flag("keepdims", keepdims):
         result = insert_axes(result, [len(shape) + k for k in axes])
     return in_dtype(result, np.result_type(node.dtype, tables[2].dtype) if shape and between else node.dtype)
+
+
+def _entries_at(rows: Any, places: Any) -> Any:
+    """One entry of each row for each place of it, chosen by masks: a gather would meet those that sorting has."""
+    chosen = places[..., None, :] == np.arange(rows.shape[-1])[:, None]
+    return tensor(np.sum(np.where(chosen, rows[..., None], 0), -2), rows.dtype)
 
 
 def _every(places: Places, rows: Any) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
