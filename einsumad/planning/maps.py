@@ -18,7 +18,7 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -93,7 +93,7 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
             if chosen.at in state.output or not any(chosen.at in other.labels for other in pending):
                 state.apply(chosen)
             else:
-                state.gather(chosen)
+                state.gather(chosen, pending)
     return Applied(state.factors, state.masks, tuple(state.output), tuple(reversed(state.writings)), state.count())
 
 
@@ -134,14 +134,17 @@ class _State:
         return None
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
-        """The first map that gives an index to another one, and depends on indices that nothing else needs."""
+        """The first map that gives an index to another one, and depends on an index that no map else has."""
         for position, factor in enumerate(pending):
             chosen = next(orientations(factor))
             others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
-            needed = {*self.output, *others}
-            if chosen.at in others and chosen.at not in self.output and needed.isdisjoint(chosen.places):
+            if chosen.at in others and chosen.at not in self.output and self._private(chosen, others):
                 return position, chosen
         return None
+
+    def _private(self, chosen: Map, others: Iterable[int]) -> set[int]:
+        """The places of a map that neither the result nor other maps have; what is left are axes of a batch."""
+        return {*chosen.places} - {*self.output, *others, chosen.at}
 
     def _is_free(self, chosen: Map, position: int, pending: Sequence[Factor]) -> bool:
         """Whether no other map has to be applied before, and all labels are distinct."""
@@ -179,15 +182,16 @@ class _State:
         elif masked:
             self.masks.append(inside(chosen))
 
-    def gather(self, chosen: Map) -> None:
+    def gather(self, chosen: Map, pending: Sequence[Factor]) -> None:
         """Write the product of all that has the places of a map to the index that it gives."""
-        places = set(chosen.places)
+        places = self._private(chosen, [label for factor in pending for label in factor.labels])
         self.given.update(places)
         inner = [f for f in (*self.factors, *self.masks) if places.intersection(f.labels)]
         self.factors = [f for f in self.factors if not places.intersection(f.labels)]
         self.masks = [f for f in self.masks if not places.intersection(f.labels)]
         structural, own = chosen.typed(self.work)
-        held = dict.fromkeys([label for f in inner for label in f.labels if label not in places])
+        labels = [*chosen.places, *[label for f in inner for label in f.labels]]
+        held = dict.fromkeys([label for label in labels if label not in places])
         output = (chosen.at, *[label for label in held if label != chosen.at])
         operands = [structural, *[f.node for f in inner]]
         product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)

@@ -121,6 +121,14 @@ def test_a_million_entries_are_sorted_without_a_matrix() -> None:
     assert ea.grad(lambda v: np.sum(np.cumsum(v)))(x)[:3].tolist() == [10**6, 10**6 - 1, 10**6 - 2]
 
 
+def test_rows_are_sorted_without_a_matrix_for_each() -> None:
+    x = np.random.default_rng(0).normal(size=(4, 10**5))
+    found = ea.grad(lambda v: np.sum(np.sort(v, 1) * np.arange(10**5)))(x)
+    np.testing.assert_array_equal(found, np.argsort(np.argsort(x, 1), 1))
+    found = ea.grad(lambda v: np.sum(np.median(v[:, 1:], 1) ** 2))(x)
+    assert [row.nonzero()[0].size for row in found] == [1] * 4
+
+
 def test_bad_input() -> None:
     x = traced(data((4,)))
     for call, error in (
