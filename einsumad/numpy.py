@@ -1,7 +1,7 @@
-"""NumPy's namespace, with what NumPy's protocols cannot catch: arrays put together from traced entries.
+"""NumPy's namespace, with what NumPy's protocols cannot catch: arrays made of traced entries.
 
-Owns :func:`array` and :func:`asarray`. Imports the frontend and NumPy. Invariant: every other name is NumPy's
-own object, which answers to traced values by itself.
+Owns :func:`array`, :func:`asarray`, :func:`full` and :func:`arange`. Imports the frontend and NumPy. Invariant: every
+other name is NumPy's own object, which answers to traced values by itself.
 
 >>> import einsumad.numpy as enp
 >>> enp.exp is np.exp, enp.array([1, 2])
@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.known import known
 from einsumad.frontend.lifting import holds_tensor
-from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 
-__all__ = ["array", "asarray"]
+__all__ = ["arange", "array", "asarray", "full"]
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's name)
@@ -43,6 +44,30 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     if isinstance(a, (list, tuple)) and holds_tensor(a):
         return array(a, dtype, **options)
     return np.asarray(a, dtype, **options)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """``numpy.full``; filled with traced values it is a traced value."""
+    filling = asarray(fill_value, dtype)
+    if not isinstance(filling, Tensor):
+        return np.full(shape, fill_value, dtype, **options)
+    _refuse("full", options)
+    return tensor(np.broadcast_to(tensor(filling), shape))
+
+
+def arange(*args: Any, dtype: Any = None, **options: Any) -> Any:
+    """``numpy.arange``; with a traced start or step a traced value, which has as many entries as their values say."""
+    if not any(isinstance(x, Tensor) for x in (*args, *options.values())):
+        return np.arange(*args, dtype=dtype, **options)
+    names = ("start", "stop", "step") if len(args) > 1 else ("stop",)
+    given: dict[str, Any] = dict(zip(names, args, strict=False))
+    given |= {name: options.pop(name) for name in ("start", "stop", "step") if name in options}
+    _refuse("arange", options)
+    values: dict[str, Any] = {name: known(x, "arange") for name, x in given.items()}
+    values["dtype"] = dtype
+    plain: Any = np.arange(**values)  # type: ignore[call-overload]
+    start, step = tensor(given.get("start", 0)), tensor(given.get("step", 1))
+    return tensor(start + step * np.arange(plain.size), plain.dtype)
 
 
 def _refuse(name: str, options: dict[str, Any]) -> None:

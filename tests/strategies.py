@@ -58,6 +58,7 @@ PARAMS = {
     "polygamma": (1,),
     "bessel_j": (0, 1, 2),
     "bessel_i": (0, 1, 2),
+    "spherical_bessel_j": (0, 1, 2),
 }
 EVERYWHERE = ("sin", "cos", "tanh", "sigmoid", "softplus", "arctan", "erf", "square", "abs", "relu")
 KINKED = ("abs", "relu", "maximum", "minimum", "maximum_constant", "minimum_constant")
@@ -71,6 +72,9 @@ JUMPING = (
     "fmin",
     "fmax_constant",
     "fmin_constant",
+    "maximum_of_counted",
+    "minimum_of_counted",
+    "ldexp",
 )
 STEPS = ("sign", "floor", "ceil", "round", "round_decimals", "trunc")
 GENERAL = ("inverse", "solve", "determinant", "logabsdet", "product", "logsumexp")

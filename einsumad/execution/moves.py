@@ -7,7 +7,7 @@ its operand; all others give a new array; indices out of bounds raise ``IndexErr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from math import ceil, floor, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,12 +57,23 @@ def _places(sizes: Sizes, strides: Sizes, offset: int) -> Array:
     return total
 
 
+def _within(x: Array, size: int, stride: int, offset: int) -> tuple[Array, int]:
+    """The places along the first axis that an affine map puts within bounds, and the offset from the first of them."""
+    if not stride:
+        return x, offset
+    ends = (-offset / stride, (size - 1 - offset) / stride)
+    first, last = max(ceil(min(ends)), 0), min(floor(max(ends)), len(x) - 1)
+    return x[first : max(last + 1, first)], offset + stride * first
+
+
 def overlap(x: Array, size: int, strides: Sizes, offset: int, kept: int) -> Array:
     """The sum ``S[s, k, ..] = sum over places of x[places, ..]`` where ``s = offset + strides · places``.
 
     The places are the leading axes of x; the last `kept` of them are axes of the result too.
     """
     count = len(strides)
+    if count == 1 and not kept:
+        x, offset = _within(x, size, strides[0], offset)
     sizes, rest = x.shape[:count], x.shape[count:]
     ends = [stride * (length - 1) for stride, length in zip(strides, sizes, strict=True)]
     low = min(0, offset + sum(min(0, end) for end in ends))

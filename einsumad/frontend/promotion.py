@@ -15,6 +15,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import constant_of, convert
 from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
+from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, zero
 
@@ -59,6 +60,12 @@ def in_dtype(x: Any, dtype: Any) -> Node:
     if x.dtype == BOOL != target and constant_of(x) is None:
         return _indicator(convert(x, target))
     return convert(x, target)
+
+
+def tensor(x: Any, dtype: Any = None) -> Any:
+    """The argument as a tensor, in a dtype if one is given; NumPy's functions take it as they take arrays."""
+    node = as_node(x)
+    return Tensor(node if dtype is None else in_dtype(node, dtype))
 
 
 def _indicator(truth: Node) -> Node:

@@ -1,7 +1,7 @@
 """The one registry of what the NumPy surface supports.
 
 Owns the tables from NumPy functions, ufuncs and ufunc methods to handlers, and the refusals for everything
-else. Imports errors only. Invariant: an entry is made once, and what has no entry raises
+else. Imports errors and the reasons. Invariant: an entry is made once, and what has no entry raises
 :class:`TracingError` with the name of the function, so that nothing is ever traced by accident.
 
 A handler takes the caller's arguments as they are and returns a node, a tuple of nodes or a plain value.
@@ -12,12 +12,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.coverage.numpy_reasons import REASONS
 
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
@@ -27,6 +29,7 @@ _functions: dict[Callable[..., Any], Handler] = {}
 _ufuncs: dict[np.ufunc, Handler] = {}
 _special: dict[str, Handler] = {}
 _methods: dict[tuple[np.ufunc, str], Handler] = {}
+_every_method: dict[str, Handler] = {}
 
 WRITERS: frozenset[Callable[..., Any]] = frozenset(
     [np.put, np.copyto, np.fill_diagonal, np.put_along_axis, np.putmask, np.place]
@@ -67,6 +70,11 @@ def implements_method(ufunc: np.ufunc, method: str) -> Callable[[H], H]:
     return lambda handler: _enter(_methods, [(ufunc, method)], handler)
 
 
+def implements_methods(method: str) -> Callable[[H], H]:
+    """Register the handler of a method of all ufuncs that have none of their own; it is given the ufunc first."""
+    return lambda handler: _enter(_every_method, [method], handler)
+
+
 def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     for key in keys:
         if table.setdefault(key, handler) is not handler:
@@ -87,6 +95,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     name = qualified_name(ufunc)
     if method != "__call__":
         handler = _methods.get((ufunc, method))
+        if handler is None and method in _every_method and has_ufunc(ufunc):
+            handler = partial(_every_method[method], ufunc)
         if handler is None:
             raise unsupported(f"{name}.{method}")
         refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
@@ -98,6 +108,16 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     if handler is None:
         raise unsupported(name)
     return handler(ufunc, *inputs)
+
+
+def has_ufunc(ufunc: np.ufunc) -> bool:
+    """Whether calls of the ufunc have a handler."""
+    return ufunc in _ufuncs or _special_handler(ufunc) is not None
+
+
+def has_function(function: Callable[..., Any]) -> bool:
+    """Whether the array function has a handler."""
+    return function in _functions
 
 
 def refuse_options(name: str, **options: Any) -> None:
@@ -116,6 +136,9 @@ def is_given(value: Any) -> bool:
 def unsupported(name: str) -> TracingError:
     """The error for a function without an entry."""
     short = name.removeprefix("numpy.")
+    given = REASONS.get(short.partition(".")[0])
+    if given is not None:
+        return TracingError(f"{name} is not supported on traced values: {given.reason}")
     near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)
     hint = f"; numpy.{near[0]} is" if near and near[0] != short else ""
     remedy = "write it with supported functions, or apply it to a plain array outside of the traced function"

@@ -178,7 +178,8 @@ class Tensor(Operators):
         return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return wrap(call_ufunc(ufunc, method, inputs, kwargs))
+        result = call_ufunc(ufunc, method, inputs, kwargs)
+        return _written_to(inputs[0], result) if method == "at" else wrap(result)
 
     def __array_function__(
         self,
@@ -240,7 +241,7 @@ class Tensor(Operators):
     shape, dtype, ndim, size = property(_shape), property(_dtype), property(_ndim), property(_size)
     T = property(_transpose)
     mT = property(_method(np.matrix_transpose))  # noqa: N815 (NumPy's name)
-    real, conj, conjugate = property(_itself), _itself, _itself
+    real, imag, conj, conjugate = property(_itself), property(_method(np.imag)), _itself, _itself
     __iadd__, __isub__, __imul__ = _in_place(np.add), _in_place(np.subtract), _in_place(np.multiply)
     __itruediv__, __ifloordiv__, __imod__ = (_in_place(f) for f in (np.true_divide, np.floor_divide, np.remainder))
     __ipow__, __imatmul__ = _in_place(np.power), _in_place(np.matmul)
@@ -251,6 +252,9 @@ class Tensor(Operators):
     ravel, flatten, take, repeat = _ravel, _flatten, _method(np.take), _method(np.repeat)
     swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)
     cumsum, cumprod = _method(np.cumsum), _method(np.cumprod)
+    nonzero, searchsorted, compress, choose = (
+        _method(f) for f in (np.nonzero, np.searchsorted, np.compress, np.choose)
+    )
     argmax, argmin, argsort = _method(np.argmax), _method(np.argmin), _method(np.argsort)
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))

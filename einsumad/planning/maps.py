@@ -18,13 +18,14 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
 import numpy as np
 
 from einsumad.errors import InternalError
-from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection
+from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection, zero
 from einsumad.planning.primitives import Factor, always_inside, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
 
@@ -81,7 +82,12 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
     state = _State(resolved, primitive)
     pending = list(resolved.maps)
     while pending:
-        found = state.next_reading(pending, within=True) or state.next_meeting(pending) or state.next_writing(pending)
+        found = (
+            state.next_reading(pending, within=True)
+            or state.next_meeting(pending)
+            or state.next_writing(pending)
+            or state.next_reading(pending, within=False)
+        )
         if found is None:
             state.write_out(pending.pop(0))
         else:
@@ -90,7 +96,7 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
             if chosen.at in state.output or not any(chosen.at in other.labels for other in pending):
                 state.apply(chosen)
             else:
-                state.gather(chosen)
+                state.gather(chosen, pending)
     return Applied(state.factors, state.masks, tuple(state.output), tuple(reversed(state.writings)), state.count())
 
 
@@ -133,14 +139,22 @@ class _State:
         return None
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
-        """The first map that gives an index to another one, and depends on indices that nothing else needs."""
+        """The first map that gives an index to another one and depends on indices that nothing else needs.
+
+        A selection may have axes of a batch besides.
+        """
         for position, factor in enumerate(pending):
             others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
-            needed = {*self.output, *others}
             for chosen in orientations(factor):
-                if chosen.at in others and chosen.at not in self.output and needed.isdisjoint(chosen.places):
+                private = self._private(chosen, others)
+                alone = len(private) == len(set(chosen.places)) or isinstance(chosen.node, Selection)
+                if chosen.at in others and chosen.at not in self.output and private and alone:
                     return position, chosen
         return None
+
+    def _private(self, chosen: Map, others: Iterable[int]) -> set[int]:
+        """The places of a map that neither the result nor other maps have; what is left are axes of a batch."""
+        return {*chosen.places} - {*self.output, *others, chosen.at}
 
     def _is_free(self, chosen: Map, position: int, pending: Sequence[Factor]) -> bool:
         """Whether no other map has to be applied before, and all labels are distinct."""
@@ -184,15 +198,16 @@ class _State:
         elif masked:
             self.masks.append(inside(chosen))
 
-    def gather(self, chosen: Map) -> None:
+    def gather(self, chosen: Map, pending: Sequence[Factor]) -> None:
         """Write the product of all that has the places of a map to the index that it gives."""
-        places = set(chosen.places)
+        places = self._private(chosen, [label for factor in pending for label in factor.labels])
         self.given.update(places)
         inner = [f for f in (*self.factors, *self.masks) if places.intersection(f.labels)]
         self.factors = [f for f in self.factors if not places.intersection(f.labels)]
         self.masks = [f for f in self.masks if not places.intersection(f.labels)]
         structural, own = chosen.typed(self.work)
-        held = dict.fromkeys([label for f in inner for label in f.labels if label not in places])
+        labels = [*chosen.places, *[label for f in inner for label in f.labels]]
+        held = dict.fromkeys([label for label in labels if label not in places])
         output = (chosen.at, *[label for label in held if label != chosen.at])
         operands = [structural, *[f.node for f in inner]]
         product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)
@@ -259,6 +274,8 @@ def _read_padded(factor: Factor, chosen: Map) -> Factor:
     node = chosen.node
     if not isinstance(node, Affine):
         raise InternalError("a selection stays within its bounds")
+    if len(node.strides) == 1 and abs(node.strides[0]) > 1:
+        return _read_cut(factor, chosen, node)
     low, high = reach(node)
     low, high = min(low, 0), max(high, node.shape[0] - 1)
     fresh = max([*factor.labels, *chosen.labels]) + 1
@@ -268,6 +285,27 @@ def _read_padded(factor: Factor, chosen: Map) -> Factor:
         raise InternalError("a padded axis is longer than the axis")
     once = read(factor, Map(padded, chosen.at, (fresh,)))
     return read(once, Map(within, fresh, chosen.places))
+
+
+def _read_cut(factor: Factor, chosen: Map, node: Affine) -> Factor:
+    """First the map at the places where it stays within the bounds, then zeros before and behind them.
+
+    Of many places with a long stride few are within, and an axis that has room for all of them would be long.
+    """
+    (size, places), (stride,) = node.shape, node.strides
+    ends = (-node.offset / stride, (size - 1 - node.offset) / stride)
+    first, last = max(ceil(min(ends)), 0), min(floor(max(ends)), places - 1)
+    if first > last:  # no place is within, which sizes and strides do not show
+        sizes = {**dict(zip(factor.labels, factor.node.shape, strict=True)), chosen.places[0]: places}
+        output = tuple(dict.fromkeys([chosen.places[0] if k == chosen.at else k for k in factor.labels]))
+        return Factor(zero([sizes[label] for label in output], factor.node.dtype), output)
+    fresh = max([*factor.labels, *chosen.labels]) + 1
+    within = affine(size, [last - first + 1], [stride], node.offset + stride * first, factor.node.dtype)
+    padded = affine(last - first + 1, [places], [1], -first, factor.node.dtype)
+    if not isinstance(within, Affine) or not isinstance(padded, Affine):
+        raise InternalError("a map that leaves the bounds has places inside of them and outside")
+    once = read(factor, Map(within, chosen.at, (fresh,)))
+    return read(once, Map(padded, fresh, chosen.places))
 
 
 def inside(chosen: Map) -> Factor:

@@ -13,6 +13,7 @@ from itertools import chain, combinations
 from typing import TypeAlias
 
 from einsumad.graph import Add, Affine, Labels, Node, Ones, Selection, Structural, Unit, add, fresh_leaf
+from einsumad.rewriting.flatten import are_maps, meets_maps
 from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
 from einsumad.rewriting.rules import Context, Rule
 from einsumad.rewriting.work import product_work, sum_work
@@ -217,9 +218,12 @@ def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inn
 
     A mask over an index that is summed inside cannot follow. Where it selects nothing the inner sum is zero, and times
     an infinite x no longer zero. An affine tensor or a selection, which reads or writes all that has one of its
-    indices, would besides become a stored matrix of zeros and ones.
+    indices, would besides become a stored matrix of zeros and ones; and products are opened over sums of such tensors.
     """
     held = set(inner)
+    outside = [(term.operands[k], term.inputs[k]) for k in common]
+    if are_maps([operand for rest in rests for operand in rest.operands]) and meets_maps(outside, held):
+        return True
     pulled = [set(term.inputs[k]) for k in common if not _selects(term.operands[k], term)]
     near = [set(term.inputs[k]) for k in common if not isinstance(term.operands[k], Unit | Ones)]
     for rest in rests:

@@ -105,14 +105,11 @@ def distribute_maps(node: Einsum, _: Context) -> Node | None:
 
     Only where they act on one tensor or on other 0/1 tensors: what more there is would be multiplied for each of them.
     """
-    if sum(not isinstance(operand, Structural) and not _is_sum_of_maps(operand) for operand in node.operands) > 1:
-        return None
+    pairs = list(zip(node.operands, node.inputs, strict=True))
     for k, operand in enumerate(node.operands):
         if not isinstance(operand, Add) or not _is_sum_of_maps(operand) or operand.dtype != node.dtype:
             continue
-        acting = [j for j, other in enumerate(node.operands) if j != k and not _is_plain(other)]
-        touched = {label for j in acting for label in node.inputs[j]}
-        if touched.isdisjoint(node.inputs[k]):
+        if not meets_maps([pair for j, pair in enumerate(pairs) if j != k], node.inputs[k]):
             continue
         terms = []
         for term in operand.operands:
@@ -131,8 +128,20 @@ def _is_sum_of_maps(node: Node) -> bool:
     """Whether all terms are products of affine tensors, selections, deltas and ones, not of the last two alone."""
     if not isinstance(node, Add) or len(node.operands) > MOST_MAPS:
         return False
-    factors = [operand for term in node.operands for operand in _factors(term)]
+    return are_maps([operand for term in node.operands for operand in _factors(term)])
+
+
+def are_maps(factors: Sequence[Node]) -> bool:
+    """Whether all are 0/1 tensors, and some of them no deltas or ones."""
     return all(isinstance(factor, Structural) for factor in factors) and not all(map(_is_plain, factors))
+
+
+def meets_maps(others: Sequence[tuple[Node, Labels]], labels: Iterable[int]) -> bool:
+    """Whether a sum of maps over these labels is opened: beside one tensor at most, and where they share an index."""
+    if sum(not isinstance(other, Structural) and not _is_sum_of_maps(other) for other, _ in others) > 1:
+        return False
+    touched = {label for other, held in others if not _is_plain(other) for label in held}
+    return not touched.isdisjoint(labels)
 
 
 def _factors(term: Node) -> Sequence[Node]:

@@ -23,6 +23,7 @@ PARAMS: dict[str, list[Params]] = {
     "polygamma": [(1,)],
     "bessel_j": [(0,), (2,)],
     "bessel_i": [(0,), (2,)],
+    "spherical_bessel_j": [(0,), (1,), (2,)],
     "determinant_minors": [(1,), (2,)],
     "product_of_others": [(1,), (2,)],
 }
@@ -78,7 +79,7 @@ EQUATIONS = [
     Case("solve_triangular", (0, 0), ((2, 2), (2, 1)), False),
     Case("sylvester", (), ((2, 2), (1, 1), (2, 1)), False),
 ]
-REDUCTIONS = ("product", "max_reduce", "min_reduce", "logsumexp")
+REDUCTIONS = ("product", "max_reduce", "min_reduce", "fmax_reduce", "fmin_reduce", "logsumexp")
 GENERAL = [
     *[Case(name, (), ((2, 2),), False) for name in MATRIX],
     *[Case("determinant_minors", params, ((3, 3),), False) for params in PARAMS["determinant_minors"][:1]],

@@ -72,6 +72,8 @@ def test_outer_vdot_multiply_outer() -> None:
     check(np.outer, data(()), data(()))
     check(lambda a: np.outer(a, 2), data((3,), "f4"))
     check(np.vdot, data((2, 3)), data((2, 3)))
+    check(np.vdot, data((2, 3)), data((3, 2)))
+    check(np.outer, data((2, 3)), data((2, 2)))
     check(np.multiply.outer, data((2, 3)), data((3,), "f4"))
     check(np.outer, data((2, 3)), data((3,)))
     check(np.vdot, data((2, 3)), data((3, 2)))

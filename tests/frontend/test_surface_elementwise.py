@@ -274,3 +274,6 @@ def test_rounding() -> None:
     check(lambda a: np.round(a, -1), np.array([4, 15, -26]))
     with pytest.raises(TracingError, match="decimals"):
         np.round(traced(np.array([True])), 2)
+    for decimals in (2, -1):
+        check(lambda a, d=decimals: np.round(a, d), 10 * data((3,)))
+        check(lambda a, d=decimals: np.around(a, d), 10 * data((3,), "f4"))

@@ -121,13 +121,22 @@ def test_a_million_entries_are_sorted_without_a_matrix() -> None:
     assert ea.grad(lambda v: np.sum(np.cumsum(v)))(x)[:3].tolist() == [10**6, 10**6 - 1, 10**6 - 2]
 
 
+def test_rows_are_sorted_without_a_matrix_for_each() -> None:
+    x = np.random.default_rng(0).normal(size=(4, 10**5))
+    found = ea.grad(lambda v: np.sum(np.sort(v, 1) * np.arange(10**5)))(x)
+    np.testing.assert_array_equal(found, np.argsort(np.argsort(x, 1), 1))
+    found = ea.grad(lambda v: np.sum(np.median(v[:, 1:], 1) ** 2))(x)
+    assert [row.nonzero()[0].size for row in found] == [1] * 4
+
+
 def test_bad_input() -> None:
     x = traced(data((4,)))
     for call, error in (
         (lambda: np.partition(x, 7), ValueError),
         (lambda: np.quantile(x, 1.5), ValueError),
         (lambda: np.quantile(x, x), TracingError),
-        (lambda: np.quantile(x, 0.5, method="none"), ValueError),
+        (lambda: np.quantile(x, 0.5, method="hazy"), ValueError),
+        (lambda: np.quantile(x, 0.5, method="inverted_cdf", weights=[1, 2, 3, 4]), TracingError),
         (lambda: np.sort(x, 2), ValueError),
         (lambda: np.argmax(x[:0]), ValueError),
         (lambda: np.cumulative_sum(traced(data((2, 2)))), ValueError),

@@ -166,8 +166,8 @@ def test_refusals() -> None:
         np.stack([x, x[:, :1]])
     with pytest.raises(ValueError, match="equal division"):
         np.split(x, 3, 1)
-    with pytest.raises(TracingError, match="mode='mean'"):
-        np.pad(x, 1, mode="mean")
+    with pytest.raises(TracingError, match="mode='empty'"):
+        np.pad(x, 1, mode="empty")
     with pytest.raises(ValueError, match="does not fit"):
         sliding_window_view(x, (4, 4))
     with pytest.raises(np.exceptions.AxisError):
@@ -262,3 +262,11 @@ def test_chains_of_structural_functions(name: str) -> None:
     check(f, x)
     order = 2 if name in TWICE or settings().max_examples > MANY else 1
     assert check_derivatives(lambda v: np.sum(f(v) ** 2 * data(f(x).shape, seed=3)), x, order=order)
+
+
+def test_a_first_entry_beside_the_others_takes_no_room() -> None:
+    """Its places run far out of bounds: they are cut, and no axis has room for all of them."""
+    x = np.arange(1.0, 10**6 + 1)
+    found = ea.grad(lambda v: np.sum(np.concatenate([v[:1], 2 * v[1:]]) ** 2))(x)
+    np.testing.assert_array_equal(found[:3], [2, 16, 24])
+    np.testing.assert_array_equal(ea.grad(lambda v: np.sum(np.concatenate([np.cos(v)[-1:], v])))(x)[:3], 1)

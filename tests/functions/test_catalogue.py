@@ -31,6 +31,7 @@ PARAMS: dict[str, tuple[int, ...]] = {
     "polygamma": (1,),
     "bessel_j": (2,),
     "bessel_i": (2,),
+    "spherical_bessel_j": (2,),
 }
 DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64]
 

@@ -33,6 +33,10 @@ def round_half_even(x: Any) -> Any:
     return mp.mpf(round(float(x)))
 
 
+def spherical(order: int, x: Any) -> Any:
+    return mp.sqrt(mp.pi / (2 * x)) * mp.besselj(order + mp.mpf(1) / 2, x)
+
+
 SMOOTH = [
     Case("exp", mp.exp),
     Case("log", mp.log),
@@ -86,6 +90,7 @@ SMOOTH = [
     Case("kl_div", lambda x, y: x * mp.log(x / y) - x + y),
     *[Case("bessel_j", lambda x, n=n: mp.besselj(n, x), (n,)) for n in (-1, 0, 1, 2, 5)],
     *[Case("bessel_i", lambda x, n=n: mp.besseli(n, x), (n,)) for n in (-1, 0, 1, 2, 5)],
+    *[Case("spherical_bessel_j", lambda x, n=n: spherical(n, x), (n,)) for n in (0, 1, 2, 5)],
     Case("gammaln", mp.loggamma),
     Case("digamma", lambda x: mp.psi(0, x)),
     *[Case("polygamma", lambda x, n=n: mp.psi(n, x), (n,)) for n in (0, 1, 2, 3)],
@@ -111,6 +116,9 @@ PIECEWISE = [
     Case("fmod", lambda x, y: x - y * (mp.floor(x / y) if x > 0 else mp.ceil(x / y))),
     Case("copysign", lambda x, y: abs(x) * mp.sign(y)),
     Case("heaviside", lambda x, _: mp.mpf(x > 0)),
+    Case("maximum_of_counted", lambda x, y, *_: max(x, y)),
+    Case("minimum_of_counted", lambda x, y, *_: min(x, y)),
+    Case("ldexp", lambda x, n: x * mp.power(2, int(n))),
     Case("maximum_constant", max),
     Case("minimum_constant", min),
 ]

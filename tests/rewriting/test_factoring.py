@@ -9,7 +9,23 @@ from hypothesis import strategies as st
 
 from einsumad.execution import evaluate
 from einsumad.functions import apply, call
-from einsumad.graph import Add, Einsum, Leaf, Node, Unit, add, einsum, leaf, leaves, multiply, scale, topological, unit
+from einsumad.graph import (
+    Add,
+    Einsum,
+    Leaf,
+    Node,
+    Unit,
+    add,
+    affine,
+    einsum,
+    leaf,
+    leaves,
+    multiply,
+    ones,
+    scale,
+    topological,
+    unit,
+)
 from einsumad.rewriting import normalise
 from tests.rewriting.examples import values_for
 
@@ -189,6 +205,16 @@ def sums(draw: st.DrawFn) -> Node:
             inputs.append((0, 1))
         terms.append(einsum(operands, inputs, (0, 1), draw(st.sampled_from([1, 2, -1]))))
     return add(terms)
+
+
+def test_sums_of_maps_are_not_pulled_out_where_they_would_be_opened_again() -> None:
+    first = einsum([affine(4, [1], [0], 0, float), ones([4], float)], [(1, 2), (0,)], (0, 1))  # [l = 0] for each j
+    mask = apply("greater", variable("p", 3, 4), variable("q", 3, 4))
+    terms = [
+        einsum([mask, first, unit(3, 2, float)], [(0, 1), (1, 3), (0, 2)], (0, 1, 2, 3), -1, float),
+        einsum([mask, unit(4, 2, float), unit(3, 2, float)], [(0, 1), (1, 3), (0, 2)], (0, 1, 2, 3), 1, float),
+    ]
+    check_value(add(terms), normal(add(terms)))
 
 
 @pytest.mark.fuzz

@@ -1,1 +1,1 @@
-"""What of other libraries' functions is supported on traced values, and why the rest is not."""
+"""What of other libraries' namespaces is not traced, and why: for error messages and the table of functions."""

@@ -15,6 +15,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import some_axes
 from einsumad.frontend.broadcasting import broadcast_shape, spread
+from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements, refuse_options
@@ -119,13 +120,9 @@ def _broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Node, ...]:
 
 @implements(np.array_equal)
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    return bool(np.array_equal(_known(a1, "array_equal"), _known(a2, "array_equal"), equal_nan))
+    return bool(np.array_equal(known(a1, "array_equal"), known(a2, "array_equal"), equal_nan))
 
 
 @implements(np.allclose)
 def _allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    return bool(np.allclose(_known(a, "allclose"), _known(b, "allclose"), rtol, atol, equal_nan))
-
-
-def _known(x: Any, name: str) -> Any:
-    return x.numpy(f"numpy.{name}") if isinstance(x, Tensor) else x
+    return bool(np.allclose(known(a, "allclose"), known(b, "allclose"), rtol, atol, equal_nan))

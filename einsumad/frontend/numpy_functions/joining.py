@@ -98,6 +98,40 @@ def _atleast_3d(*arys: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
+@implements(np.block)
+def _block(arrays: Any) -> Node:
+    """Lists of lists of arrays: the innermost are joined along the last axis."""
+    depth = _depth(arrays)
+    rank = max(depth, _most_axes(arrays))
+    return _joined_blocks(arrays, depth, rank)
+
+
+def _depth(arrays: Any) -> int:
+    if not isinstance(arrays, list):
+        if isinstance(arrays, tuple):
+            raise TypeError("numpy.block takes lists, and no tuples")
+        return 0
+    depths = {_depth(part) for part in arrays}
+    if not depths:
+        raise ValueError("a list of blocks cannot be empty")
+    if len(depths) > 1:
+        raise ValueError(f"the lists of blocks are not equally deep: {sorted(depths)}")
+    return 1 + depths.pop()
+
+
+def _most_axes(arrays: Any) -> int:
+    return max(map(_most_axes, arrays)) if isinstance(arrays, list) else len(as_node(arrays).shape)
+
+
+def _joined_blocks(arrays: Any, depth: int, rank: int) -> Node:
+    if not depth:
+        node = as_node(arrays)
+        return reshaped(node, (*[1] * (rank - len(node.shape)), *node.shape))
+    parts = [_joined_blocks(part, depth - 1, rank) for part in arrays]
+    dtype = np.result_type(*[part.dtype for part in parts])
+    return concatenated([in_dtype(part, dtype) for part in parts], rank - depth)
+
+
 def _cuts(node: Node, sections: Any, axis: int, *, equal: bool) -> list[Node]:
     """The pieces of a node between the places where it is cut."""
     size = node.shape[axis]

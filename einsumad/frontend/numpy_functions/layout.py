@@ -7,6 +7,7 @@ units or an affine tensor; boolean operands stay boolean.
 # ruff: noqa: ARG001 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import reshaped
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements, refuse_options
+from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Node, affine, einsum, unit
 
 
@@ -162,3 +164,9 @@ def _diag(v: Any, k: int = 0) -> Node:
     size = length + abs(k)
     places = [affine(size, [length], [1], first, node.dtype) for first in (max(-k, 0), max(k, 0))]
     return contraction([node, *places], [(0,), (1, 0), (2, 0)], (1, 2), node.dtype)
+
+
+@implements(np.diagflat)
+def _diagflat(v: Any, k: int = 0) -> Node:
+    node = as_node(v)
+    return _diag(Tensor(reshaped(node, (prod(node.shape),))), k)

@@ -8,6 +8,7 @@ zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import read_axis, reshaped, take_at, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
 from einsumad.frontend.registry import implements
-from einsumad.graph import Node
+from einsumad.graph import Node, zero
 
 
 @implements(np.ravel)
@@ -126,6 +127,20 @@ def _tile(A: Any, reps: Any) -> Node:
     wide = insert_axes(node, [2 * k for k in range(rank)])
     shape = [size for pair in zip(counts, node.shape, strict=True) for size in pair]
     return reshaped(spread(wide, tuple(shape)), [c * s for c, s in zip(counts, node.shape, strict=True)])
+
+
+@implements(np.resize)
+def _resize(a: Any, new_shape: Any) -> Node:
+    shape = (int(new_shape),) if np.ndim(new_shape) == 0 else tuple([int(n) for n in new_shape])
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    node = as_node(a)
+    size, wanted = node_size(node), prod(shape)
+    if not size or not wanted:
+        return zero(shape, node.dtype)
+    flat = reshaped(node, (size,))
+    repeated = flat if size == wanted else take_at(flat, 0, as_node(np.arange(wanted) % size))
+    return reshaped(repeated, shape)
 
 
 @implements(np.tril)

@@ -15,11 +15,12 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, some_axes
-from einsumad.frontend.broadcasting import product
+from einsumad.frontend.broadcasting import product, spread
 from einsumad.frontend.lifting import as_node, number
 from einsumad.frontend.numpy_functions.elementwise import row
-from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
+from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, tensor
 from einsumad.frontend.registry import implements, implements_method, is_given, refuse_options
+from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply, call
 from einsumad.graph import BOOL, Node, Number, add, einsum, zero
 
@@ -41,12 +42,23 @@ def _sum(
     initial: Any = None,
     where: Any = None,
 ) -> Node:
-    refuse_options("numpy.sum", out=out, initial=initial, where=where)
-    node = as_node(a)
+    refuse_options("numpy.sum", out=out)
+    node = _entries(a, where, 0)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.sum, node.dtype)
     if target == BOOL:
         raise TracingError("numpy.sum(dtype=bool) is not supported on traced values: use np.any")
-    return summed(node, some_axes(axis, len(node.shape)), keepdims, target)
+    total = summed(node, some_axes(axis, len(node.shape)), keepdims, target)
+    return in_dtype(as_node(Tensor(total) + initial), target) if is_given(initial) else total
+
+
+def _entries(a: Any, where: Any, otherwise: Any) -> Node:
+    """The operand, with a number in the places that are left out."""
+    node = as_node(a)
+    if where is None or where is True or not is_given(where):
+        return node
+    mask = spread(in_dtype(as_node(where), BOOL), node.shape)
+    other = in_dtype(as_node(otherwise, node.dtype), node.dtype)
+    return as_node(np.where(Tensor(mask), Tensor(node), Tensor(other)))
 
 
 @implements_method(np.add, "reduce")
@@ -56,21 +68,21 @@ def _add_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = No
 
 @implements(np.any)
 def _any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None) -> Node:
-    refuse_options("numpy.any", out=out, where=where)
-    count, _ = _count(a, axis, keepdims)
+    refuse_options("numpy.any", out=out)
+    count, _ = _count(_entries(a, where, otherwise=False), axis, keepdims)
     return apply("greater", count, zero(count.shape, count.dtype))
 
 
 @implements(np.all)
 def _all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None) -> Node:
-    refuse_options("numpy.all", out=out, where=where)
-    count, size = _count(a, axis, keepdims)
+    refuse_options("numpy.all", out=out)
+    count, size = _count(_entries(a, where, otherwise=True), axis, keepdims)
     return row("equal", count, number(size, count.dtype))
 
 
-def _count(a: Any, axis: Any, keepdims: Any) -> tuple[Node, int]:
+def _count(entries: Node, axis: Any, keepdims: Any) -> tuple[Node, int]:
     """How many entries are true, and of how many."""
-    node = in_dtype(as_node(a), BOOL)
+    node = in_dtype(entries, BOOL)
     axes = some_axes(axis, len(node.shape))
     return summed(node, axes, keepdims, np.dtype(np.int64)), _number_of(node, axes)
 
@@ -83,7 +95,9 @@ def _number_of(node: Node, axes: tuple[int, ...]) -> int:
 def _mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None, *, where: Any = None
 ) -> Node:
-    refuse_options("numpy.mean", out=out, where=where)
+    refuse_options("numpy.mean", out=out)
+    if _is_partial(where):
+        return as_node(_mean_of_some(*_some("numpy.mean", np.mean, a, dtype, where), axis, keepdims))
     node, target = _averaged("numpy.mean", np.mean, a, dtype)
     axes = some_axes(axis, len(node.shape))
     return _divided(node, axes, _number_of(node, axes), keepdims, target)
@@ -120,9 +134,9 @@ def _var(
     mean: Any = None,
     correction: Any = None,
 ) -> Node:
-    refuse_options("numpy.var", out=out, where=where, mean=mean)
+    refuse_options("numpy.var", out=out)
     given = correction if is_given(correction) else ddof
-    return _variance("numpy.var", np.var, a, axis, dtype, given, keepdims)
+    return _variance("numpy.var", np.var, a, axis, dtype, given, keepdims, where, mean)
 
 
 @implements(np.std)
@@ -138,18 +152,51 @@ def _std(
     mean: Any = None,
     correction: Any = None,
 ) -> Node:
-    refuse_options("numpy.std", out=out, where=where, mean=mean)
+    refuse_options("numpy.std", out=out)
     given = correction if is_given(correction) else ddof
-    return apply("norm_root", _variance("numpy.std", np.std, a, axis, dtype, given, keepdims))
+    return apply("norm_root", _variance("numpy.std", np.std, a, axis, dtype, given, keepdims, where, mean))
 
 
-def _variance(name: str, function: Any, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: Any) -> Node:
+def _variance(
+    name: str, function: Any, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: Any, where: Any, given_mean: Any
+) -> Node:
+    if _is_partial(where):
+        return _variance_of_some(name, function, a, axis, dtype, ddof, keepdims, where, given_mean)
     node, target = _averaged(name, function, a, dtype)
     axes = some_axes(axis, len(node.shape))
     count = _number_of(node, axes)
-    mean = _divided(node, axes, count, True, target)
+    mean = in_dtype(as_node(given_mean), target) if is_given(given_mean) else _divided(node, axes, count, True, target)
     deviation = add([node, product([mean], target, -1, node.shape)], target)
     return _divided(apply("power", deviation, params=(2,)), axes, max(count - ddof, 0), keepdims, target)
+
+
+def _is_partial(where: Any) -> bool:
+    return is_given(where) and where is not True
+
+
+def _some(name: str, function: Any, a: Any, dtype: Any, where: Any) -> tuple[Any, Any]:
+    """The operand in the dtype of its average, and which entries of it count."""
+    node, _ = _averaged(name, function, a, dtype)
+    return Tensor(node), Tensor(spread(in_dtype(as_node(where), BOOL), node.shape))
+
+
+def _mean_of_some(values: Any, mask: Any, axis: Any, keepdims: Any) -> Any:
+    options: dict[str, Any] = {"keepdims": flag("keepdims", keepdims)}
+    count = np.sum(mask, axis, **options)
+    mean = np.where(count > 0, np.sum(np.where(mask, values, 0), axis, **options) / count, np.nan)
+    return tensor(mean, values.dtype)
+
+
+def _variance_of_some(
+    name: str, function: Any, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: Any, where: Any, given_mean: Any
+) -> Node:
+    values, mask = _some(name, function, a, dtype, where)
+    mean = given_mean if is_given(given_mean) else _mean_of_some(values, mask, axis, True)
+    options: dict[str, Any] = {"keepdims": flag("keepdims", keepdims)}
+    squares = np.sum(np.where(mask, values - mean, 0) ** 2, axis, **options)
+    freedom = np.sum(mask, axis, **options) - ddof
+    beyond = np.where(squares > 0, np.inf, np.nan)
+    return in_dtype(as_node(np.where(freedom > 0, squares / freedom, beyond)), values.dtype)
 
 
 @implements(np.prod)
@@ -162,8 +209,8 @@ def _prod(
     initial: Any = None,
     where: Any = None,
 ) -> Node:
-    refuse_options("numpy.prod", out=out, initial=initial, where=where)
-    node = as_node(a)
+    refuse_options("numpy.prod", out=out)
+    node = _entries(a, where, 1)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.prod, node.dtype)
     if target == BOOL:
         raise TracingError("numpy.prod(dtype=bool) is not supported on traced values: use np.all")
@@ -171,6 +218,8 @@ def _prod(
     result = axes_last(in_dtype(node, target), axes)
     for _ in axes:
         result = call("product", result)
+    if is_given(initial):
+        result = in_dtype(as_node(Tensor(result) * initial), target)
     return insert_axes(result, axes) if flag("keepdims", keepdims) else result
 
 
@@ -183,16 +232,29 @@ def _multiply_reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any
 def _max(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
 ) -> Node:
-    refuse_options("numpy.max", out=out, initial=initial, where=where)
-    return extremum("max_reduce", a, axis, keepdims)
+    refuse_options("numpy.max", out=out)
+    return _bounded("max_reduce", np.maximum, a, axis, keepdims, initial, where)
 
 
 @implements(np.min, np.amin)
 def _min(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = None, initial: Any = None, where: Any = None
 ) -> Node:
-    refuse_options("numpy.min", out=out, initial=initial, where=where)
-    return extremum("min_reduce", a, axis, keepdims)
+    refuse_options("numpy.min", out=out)
+    return _bounded("min_reduce", np.minimum, a, axis, keepdims, initial, where)
+
+
+def _bounded(name: str, ufunc: np.ufunc, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Node:
+    """The extremum of the entries that count, and of a number if one is given."""
+    if not is_given(initial):
+        if _is_partial(where):
+            raise ValueError(f"{name[:3]} of entries that are chosen by where= needs an initial value")
+        return extremum(name, a, axis, keepdims)
+    node = _entries(a, where, initial)
+    if not all(node.shape):
+        shape = np.sum(np.broadcast_to(0, node.shape), axis, keepdims=flag("keepdims", keepdims)).shape
+        return spread(in_dtype(as_node(initial, node.dtype), node.dtype), shape)
+    return in_dtype(as_node(ufunc(Tensor(extremum(name, node, axis, keepdims)), initial)), node.dtype)
 
 
 @implements_method(np.maximum, "reduce")

@@ -14,15 +14,17 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permuted, some_axes
+from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.maps import merge_axes, reshaped
-from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype
+from einsumad.frontend.promotion import array_operands, floating, in_dtype, reduced_dtype
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.graph import Node
 
-_ENTRIES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+EXACT_QUANTILES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+"""Methods that give one of the entries, in its dtype; all others give values between two."""
 
 
 def _along(name: str, a: Any, axis: Any, params: tuple[int, ...] = ()) -> Node:
@@ -51,11 +53,48 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 @implements(np.partition)
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.partition", order=order)
+    return _along("partition", a, axis, _places(a, kth, axis))
+
+
+def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
+    """The places at which an axis is partitioned, in ascending order."""
     size = prod(np.shape(a)) if axis is None else np.shape(a)[one_axis(axis, np.ndim(a))]
     places = [int(k) for k in np.atleast_1d(kth)]
     if any(not -size <= k < size for k in places):
         raise ValueError(f"kth {kth} is out of bounds for an axis of size {size}")
-    return _along("partition", a, axis, tuple(sorted({k % size for k in places})))
+    return tuple(sorted({k % size for k in places}))
+
+
+@implements(np.argpartition)
+def _argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
+    refuse_options("numpy.argpartition", order=order)
+    return _along("argpartition", a, axis, _places(a, kth, axis))
+
+
+@implements(np.searchsorted)
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right' (got {side!r})")
+    (rows, values), _ = array_operands(a, v)
+    if len(rows.shape) != 1:
+        raise ValueError("object of too small depth for desired array")
+    if sorter is not None:
+        rows = as_node(np.take(Tensor(rows), sorter))
+    flat = reshaped(values, (prod(values.shape),))
+    return reshaped(call("searchsorted", rows, flat, params=(1,) if side == "right" else ()), values.shape)
+
+
+@implements(np.digitize)
+def _digitize(x: Any, bins: Any, right: bool = False) -> Node:
+    edges = np.asarray(known(bins, "digitize"))
+    steps = np.diff(edges)
+    rising = bool(np.all(steps >= 0))
+    if not rising and not np.all(steps <= 0):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if rising:
+        return _searchsorted(edges, x, side)
+    return as_node(edges.size - Tensor(_searchsorted(edges[::-1].copy(), x, side)))
 
 
 @implements(np.argmax)
@@ -75,11 +114,11 @@ def _place(name: str, a: Any, axis: Any, keepdims: Any) -> Node:
     axes = some_axes(None if axis is None else one_axis(axis, len(node.shape)), len(node.shape))
     if prod(node.shape[k] for k in axes) == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    result = call(name, _joined(node, axes))
+    result = call(name, joined_axes(node, axes))
     return insert_axes(result, axes) if flag("keepdims", keepdims) else result
 
 
-def _joined(node: Node, axes: tuple[int, ...]) -> Node:
+def joined_axes(node: Node, axes: tuple[int, ...]) -> Node:
     """The node with these axes as its last one."""
     if not axes:
         return insert_axes(node, [len(node.shape)])
@@ -126,10 +165,10 @@ def _percentile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.percentile", out=out, weights=weights)
-    return _quantiles("numpy.percentile", a, _known(q, a) / 100, axis, method, keepdims)
+    return _quantiles("numpy.percentile", a, known_quantiles(q, a) / 100, axis, method, keepdims)
 
 
-def _known(q: Any, a: Any) -> np.ndarray:
+def known_quantiles(q: Any, a: Any) -> np.ndarray:
     """The probabilities, in the dtype of the entries where they are Python's numbers, as NumPy has it."""
     if isinstance(q, Tensor):
         raise TracingError("quantiles are not differentiated in their probabilities: give these as plain numbers")
@@ -139,19 +178,37 @@ def _known(q: Any, a: Any) -> np.ndarray:
     return given if given.dtype.kind == "f" else given.astype(float)
 
 
-def _quantiles(name: str, a: Any, q: Any, axis: Any, method: Any, keepdims: Any) -> Node:
-    """The entry at a place in the order, or what lies between two; the place is NumPy's quantile of the places."""
-    chance = _known(q, a)
-    rows, axes = _ascending(name, a, axis, between=method not in _ENTRIES)
-    place = np.asarray(np.quantile(np.arange(rows.shape[-1], dtype=float), chance, method=method))
-    low = np.floor(place).astype(int)
-    value = rows[..., low]
-    if method not in _ENTRIES:
-        share, above = (place - low).astype(chance.dtype), rows[..., np.ceil(place).astype(int)]
-        value = np.where(share >= 0.5, above - (above - value) * (1 - share), value + (above - value) * share)
+def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
+    chance = known_quantiles(q, a)
+    rows, axes = _ascending(name, a, axis, between=method not in EXACT_QUANTILES)
+    low, high, share = quantile_places(chance, rows.shape[-1], method)
+    below, above = rows[..., low], rows[..., high]
+    if method in EXACT_QUANTILES:
+        value = below
+    else:
+        value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
     return _finished(
         rows, np.moveaxis(value, range(value.ndim - chance.ndim, value.ndim), range(chance.ndim)), axes, keepdims
     )
+
+
+def quantile_places(chance: np.ndarray, size: int, method: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Between which places in the order of so many entries quantiles lie, and how far from the first to the second.
+
+    NumPy itself is asked: the quantile of the numbers 0, 1, 2, ... is the place.
+    """
+    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
+        raise ValueError("quantiles must be in the range [0, 1]")
+    if method == "linear":
+        place = chance * (size - 1)
+    else:
+        place = np.asarray(np.quantile(np.arange(size, dtype=float), chance, method=method)).astype(chance.dtype)
+    return np.floor(place).astype(int), np.ceil(place).astype(int), place - np.floor(place)
+
+
+def middle_places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places of the one or two entries in the middle of so many, and half the way between them."""
+    return np.asarray((size - 1) // 2), np.asarray(size // 2), np.asarray(0.5)
 
 
 def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, tuple[int, ...]]:
@@ -162,7 +219,7 @@ def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, 
         (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
     if not prod(node.shape[k] for k in axes):
         raise TracingError(f"{name} of no entries is not supported on traced values")
-    return Tensor(call("sort", _joined(node, axes))), axes
+    return Tensor(call("sort", joined_axes(node, axes))), axes
 
 
 def _finished(rows: Tensor, value: Any, axes: tuple[int, ...], keepdims: Any) -> Node:

@@ -6,13 +6,14 @@ derivatives are products with the same tensor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.axes import one_axis
-from einsumad.frontend.broadcasting import product
+from einsumad.frontend.broadcasting import product, spread
 from einsumad.frontend.joining import concatenated
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import padded, reshaped, take_at, take_slice
@@ -20,9 +21,16 @@ from einsumad.frontend.numpy_functions.indexing import node_size
 from einsumad.frontend.numpy_functions.rearranging import flipped
 from einsumad.frontend.promotion import common_operands, in_dtype
 from einsumad.frontend.registry import implements, is_given
+from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, affine, einsum, scale
 
+_STATISTICS: dict[str, Callable[..., Any]] = {
+    "maximum": np.max,
+    "minimum": np.min,
+    "mean": np.mean,
+    "median": np.median,
+}
 _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 
@@ -40,11 +48,11 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
         values = options.pop("constant_values", 0)
         _refuse(options)
         return _with_constants(node, widths, values)
+    if mode in _STATISTICS or mode == "linear_ramp":
+        return _with_values(node, widths, mode, options)
     if mode not in _BY_INDEX:
-        raise TracingError(
-            f"numpy.pad with mode={mode!r} is not supported on traced values: there are 'constant', "
-            f"{', '.join(map(repr, _BY_INDEX))}"
-        )
+        known = ", ".join(map(repr, ("constant", "linear_ramp", *_STATISTICS, *_BY_INDEX)))
+        raise TracingError(f"numpy.pad with mode={mode!r} is not supported on traced values: there are {known}")
     if options.get("reflect_type", "even") != "even":
         raise TracingError("numpy.pad(reflect_type=...) is not supported on traced values: leave it out")
     for axis, width in enumerate(widths):
@@ -52,6 +60,39 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
             index = np.pad(np.arange(node.shape[axis]), width, mode)
             node = take_at(node, axis, as_node(index))
     return node
+
+
+def _with_values(node: Node, widths: list[list[int]], mode: str, options: dict[str, Any]) -> Node:
+    """The node with a statistic of its entries around it, or a ramp to a number, one for each side."""
+    name, default = ("end_values", 0) if mode == "linear_ramp" else ("stat_length", None)
+    given = options.pop(name, default)
+    for option in options:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {option}")
+    values = np.broadcast_to(np.asarray(given, dtype=object), (len(widths), 2))
+    for axis, (pair, own) in enumerate(zip(widths, values, strict=True)):
+        size = node.shape[axis]
+        sides = []
+        for side, (width, value) in enumerate(zip(pair, own, strict=True)):
+            if mode == "linear_ramp":
+                edge = Tensor(take_slice(node, axis, 0 if side == 0 else size - 1, 1))
+                sides.append(_ramp(edge, axis, value, width, side))
+                continue
+            length = size if value is None else min(int(value), size)
+            part = Tensor(take_slice(node, axis, 0 if side == 0 else size - length, length))
+            middle = _STATISTICS[mode](part, axis=axis, keepdims=True)
+            sides.append(spread(in_dtype(as_node(middle), node.dtype), _of_width(node, axis, width)))
+        node = concatenated([sides[0], node, sides[1]], axis)
+    return node
+
+
+def _of_width(node: Node, axis: int, width: int) -> tuple[int, ...]:
+    return (*node.shape[:axis], width, *node.shape[axis + 1 :])
+
+
+def _ramp(edge: Tensor, axis: int, end: Any, width: int, side: int) -> Node:
+    """Numbers from an end to the edge, which is not repeated; backwards behind it."""
+    ramp = np.linspace(end, np.squeeze(edge, axis), num=width, endpoint=False, axis=axis)
+    return in_dtype(as_node(np.flip(ramp, axis) if side else ramp), edge.dtype)
 
 
 def _refuse(options: dict[str, Any]) -> None:

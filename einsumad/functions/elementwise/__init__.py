@@ -3,6 +3,15 @@
 Owns the order of import. Imports its modules. Invariant: every module here is imported here.
 """
 
-from einsumad.functions.elementwise import comparisons, exponential, kinks, powers, special, trigonometric
+from einsumad.functions.elementwise import (
+    comparisons,
+    exponential,
+    kinks,
+    powers,
+    running,
+    special,
+    spherical,
+    trigonometric,
+)
 
-__all__ = ["comparisons", "exponential", "kinks", "powers", "special", "trigonometric"]
+__all__ = ["comparisons", "exponential", "kinks", "powers", "running", "special", "spherical", "trigonometric"]

@@ -10,7 +10,17 @@ from einsumad.functions.general import (
     matrix_equations,
     matrix_functions,
     reductions,
+    searching,
     sorting,
 )
 
-__all__ = ["declared", "determinants", "linear", "matrix_equations", "matrix_functions", "reductions", "sorting"]
+__all__ = [
+    "declared",
+    "determinants",
+    "linear",
+    "matrix_equations",
+    "matrix_functions",
+    "reductions",
+    "searching",
+    "sorting",
+]

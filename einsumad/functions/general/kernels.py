@@ -131,6 +131,16 @@ def minimum(x: Array, axes: int = 1) -> Array:
     return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
 
 
+def fmax(x: Array, axes: int = 1) -> Array:
+    """The largest number over the last `axes` axes, leaving NaN out; NaN where there is nothing else."""
+    return np.asarray(np.fmax.reduce(x, axis=tuple(range(-axes, 0))))
+
+
+def fmin(x: Array, axes: int = 1) -> Array:
+    """The smallest number over the last `axes` axes, leaving NaN out; NaN where there is nothing else."""
+    return np.asarray(np.fmin.reduce(x, axis=tuple(range(-axes, 0))))
+
+
 def logsumexp(x: Array) -> Array:
     """``log(sum over i of exp(x[b, i]))``: the largest entry, and log1p of what the others add to it.
 

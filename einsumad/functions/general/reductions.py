@@ -99,6 +99,20 @@ def _minimum_jacobian(node: General, position: int) -> tuple[Node, ...]:
     return _shares(node, position, "greater")
 
 
+def _without_nan_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b, b' i] = [x[b i] = m[b]] / count[b] delta[b b']``: as that of the extremum, and 0 for NaN.
+
+    i are the indices of the last axis, or of as many of the last axes as the parameter says.
+    """
+    x = node.operands[0]
+    batch = len(node.shape)
+    reached = apply("equal", x, broadcast(node, range(batch), x.shape))
+    count = einsum([reached], [range(len(x.shape))], range(batch), 1, node.dtype)
+    axes = axes_of(node, position, batch)
+    share = (apply("reciprocal", count), axes.batch)
+    return (term(node, axes, [(reached, (*axes.batch, *axes.into)), share]),)
+
+
 def _logsumexp_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``J[b, b' i] = exp(x[b i] - L[b]) delta[b b']``, L the value: the softmax of x, which never overflows.
 
@@ -177,6 +191,20 @@ register_general(
         doc=_minimum_jacobian.__doc__ or "",
     )
 )
+for _name, _kernel, _symbol in (("fmax_reduce", kernels.fmax, "fmax"), ("fmin_reduce", kernels.fmin, "fmin")):
+    register_general(
+        GeneralFunction(
+            name=_name,
+            arity=1,
+            infer=_infer_extremum,
+            jacobian=_without_nan_jacobian,
+            kernel=_kernel,
+            cost=_linear_cost,
+            symbol=_symbol,
+            domain="all numbers, at least one",
+            doc=f"{_kernel.__doc__} {_without_nan_jacobian.__doc__}",
+        )
+    )
 register_general(
     GeneralFunction(
         name="logsumexp",

@@ -1,0 +1,124 @@
+"""Functions that choose among arrays or apply the caller's functions: select, choose, piecewise, apply_along_axis.
+
+Owns these functions. Imports the surface. Invariant: what is not chosen contributes nothing; the caller's functions are
+given traced values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from einsumad.errors import TracingError
+from einsumad.frontend.axes import one_axis
+from einsumad.frontend.broadcasting import broadcast_shape, spread
+from einsumad.frontend.known import known
+from einsumad.frontend.lifting import as_node, is_python_number
+from einsumad.frontend.promotion import common_operands, tensor
+from einsumad.frontend.registry import implements, refuse_options
+from einsumad.frontend.tensor import Tensor
+from einsumad.graph import BOOL, Node
+
+
+@implements(np.select)
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [tensor(condition) for condition in condlist]
+    for k, condition in enumerate(conditions):
+        if condition.dtype != BOOL:
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    nodes, _ = common_operands(*choicelist, default)
+    shape = broadcast_shape(*[condition.shape for condition in conditions], *[node.shape for node in nodes])
+    result: Any = Tensor(spread(nodes[-1], shape))
+    for condition, node in zip(conditions[::-1], nodes[-2::-1], strict=True):
+        result = np.where(condition, Tensor(node), result)
+    return as_node(result)
+
+
+@implements(np.choose)
+def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
+    refuse_options("numpy.choose", out=out)
+    index = np.asarray(known(a, "choose"))
+    if index.dtype.kind not in "iub":
+        raise TypeError(f"choose needs whole numbers, got dtype {index.dtype}")
+    index = index.astype(np.int64)
+    nodes, _ = common_operands(*[part if is_python_number(part) else tensor(part) for part in choices])
+    count = len(nodes)
+    if mode == "raise" and np.any((index < 0) | (index >= count)):
+        raise ValueError("invalid entry in choice array")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    index = index % count if mode == "wrap" else np.clip(index, 0, count - 1)
+    shape = broadcast_shape(index.shape, *[node.shape for node in nodes])
+    result: Any = Tensor(spread(nodes[0], shape))
+    for k, node in enumerate(nodes[1:], 1):
+        result = np.where(index == k, Tensor(node), result)
+    return as_node(result)
+
+
+@implements(np.piecewise)
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Node:
+    values = tensor(x)
+    conditions = _conditions(values, condlist)
+    if len(conditions) == len(funclist) - 1:
+        conditions = [*conditions, ~np.any(np.stack(conditions), axis=0)]
+    if len(conditions) != len(funclist):
+        n = len(conditions)
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    result = np.zeros_like(values)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not isinstance(function, Callable):  # type: ignore[arg-type]
+            result = np.where(condition, tensor(function, values.dtype), result)
+            continue
+        if not np.any(condition):
+            continue
+        where = np.flatnonzero(np.broadcast_to(condition, values.shape))
+        flat = np.reshape(result, -1).copy()
+        flat[where] = function(np.reshape(values, -1)[where], *args, **kw)
+        result = np.reshape(flat, values.shape)
+    return as_node(result)
+
+
+def _conditions(values: Tensor, condlist: Any) -> list[np.ndarray]:
+    """The conditions as arrays: which entries a function is given depends on them."""
+    single = _is_number(condlist) or (values.ndim != 0 and _is_number(condlist[0]))
+    parts = [condlist] if single else list(condlist)
+    return [np.asarray(known(part, "piecewise"), bool) for part in parts]
+
+
+def _is_number(condition: Any) -> bool:
+    return not isinstance(condition, (list, tuple)) and np.ndim(condition) == 0
+
+
+@implements(np.apply_along_axis)
+def _apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Node:
+    values = tensor(arr)
+    place = one_axis(axis, values.ndim)
+    rows = np.moveaxis(values, place, -1)
+    batch = rows.shape[:-1]
+    if 0 in batch:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    parts = [tensor(func1d(rows[where], *args, **kwargs)) for where in np.ndindex(batch)]
+    result = np.reshape(np.stack(parts), (*batch, *parts[0].shape))
+    own = range(len(batch), result.ndim)
+    return as_node(np.transpose(result, [*range(place), *own, *range(place, len(batch))]))
+
+
+@implements(np.apply_over_axes)
+def _apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Node:
+    values = tensor(a)
+    rank = values.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        place = axis + rank if axis < 0 else axis
+        result = func(values, place)
+        if not isinstance(result, (Tensor, np.ndarray)):
+            raise TracingError("numpy.apply_over_axes needs a function that gives an array")
+        values = tensor(result if result.ndim == values.ndim else np.expand_dims(result, place))
+        if values.ndim != rank:
+            raise ValueError("function is not returning an array of the correct shape")
+    return as_node(values)
