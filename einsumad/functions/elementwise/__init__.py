@@ -3,6 +3,38 @@
 Owns the order of import. Imports its modules. Invariant: every module here is imported here.
 """
 
-from einsumad.functions.elementwise import comparisons, exponential, kinks, powers, special, trigonometric
+from einsumad.functions.elementwise import (
+    bessel,
+    comparisons,
+    distributions,
+    elliptic,
+    errors,
+    exponential,
+    gammas,
+    hypergeometric,
+    kinks,
+    polynomials,
+    powers,
+    scaled,
+    special,
+    transformations,
+    trigonometric,
+)
 
-__all__ = ["comparisons", "exponential", "kinks", "powers", "special", "trigonometric"]
+__all__ = [
+    "bessel",
+    "comparisons",
+    "distributions",
+    "elliptic",
+    "errors",
+    "exponential",
+    "gammas",
+    "hypergeometric",
+    "kinks",
+    "polynomials",
+    "powers",
+    "scaled",
+    "special",
+    "transformations",
+    "trigonometric",
+]
