@@ -30,7 +30,7 @@ class Case:
         return "-".join(map(str, (self.name, *self.params)))
 
 
-def one(name: str, oracle: Callable[..., Any], *params: int | float) -> Case:
+def one(name: str, oracle: Callable[..., Any], *params: float) -> Case:
     """A case of few points: these functions are slow in many digits."""
     return Case(name, oracle, params, 2, 20)
 

@@ -6,8 +6,8 @@ recurrences in it without a division by the argument, so nothing is lost at zero
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from cmath import exp as complex_exp
+from collections.abc import Callable
 from math import gamma, pi, sqrt
 
 from einsumad.functions.catalogue import Partials, Source, apply

@@ -1,7 +1,7 @@
 """The gamma function's relatives: its reciprocal, quotients of it, zeta, incomplete gamma and beta functions.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: densities are written as the exponential of one
-sum of logarithms, whose exponents are shifted by differentiation, so nothing is divided by x and nothing overflows early.
+sum of logarithms, whose exponents differentiation shifts, so nothing is divided by x and nothing overflows early.
 """
 
 from __future__ import annotations
