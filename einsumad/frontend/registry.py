@@ -1,7 +1,7 @@
 """The one registry of what the NumPy surface supports.
 
 Owns the tables from NumPy functions, ufuncs and ufunc methods to handlers, and the refusals for everything
-else. Imports errors only. Invariant: an entry is made once, and what has no entry raises
+else. Imports errors and the reasons for refusals. Invariant: an entry is made once, and what has no entry raises
 :class:`TracingError` with the name of the function, so that nothing is ever traced by accident.
 
 A handler takes the caller's arguments as they are and returns a node, a tuple of nodes or a plain value.
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.coverage.special_reasons import reason_for
 
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
@@ -33,6 +34,7 @@ WRITERS: frozenset[Callable[..., Any]] = frozenset(
 )
 """Functions that write into their first argument; their handlers return the node that it then has."""
 
+_SPECIAL_MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has those that plain functions call
 _METHOD_OPTIONS = ("out", "where", "initial")
 _UFUNC_OPTIONS = {
     "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
@@ -115,6 +117,9 @@ def is_given(value: Any) -> bool:
 
 def unsupported(name: str) -> TracingError:
     """The error for a function without an entry."""
+    known = reason_for(name)
+    if known is not None:
+        return TracingError(f"{name} is not differentiated: {known}")
     short = name.removeprefix("numpy.")
     near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)
     hint = f"; numpy.{near[0]} is" if near and near[0] != short else ""
@@ -127,7 +132,7 @@ def qualified_name(ufunc: np.ufunc) -> str:
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         return f"numpy.{name}"
-    return f"scipy.special.{name}" if _is_special(ufunc) else name
+    return f"scipy.special.{name.removeprefix('_')}" if _is_special(ufunc) else name
 
 
 def _special_handler(ufunc: np.ufunc) -> Handler | None:
@@ -135,4 +140,4 @@ def _special_handler(ufunc: np.ufunc) -> Handler | None:
 
 
 def _is_special(ufunc: np.ufunc) -> bool:
-    return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc
+    return any(getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc for module in _SPECIAL_MODULES)

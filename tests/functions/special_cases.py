@@ -80,6 +80,11 @@ def integrals(name: str, integrand: Callable[..., Any], error: float = 0) -> lis
     ]
 
 
+def cylinder(kind: int, v: Any, slope: int, x: Any) -> Any:
+    function = (mp.pcfd, lambda order, t: mp.pcfv(-order - mp.mpf(0.5), t), mp.pcfw)[kind]
+    return mp.diff(lambda t: function(mp.mpf(v), t), x, slope)
+
+
 def wright(a: Any, b: Any, x: Any) -> Any:
     return mp.nsum(lambda k: x**k / mp.factorial(k) * mp.rgamma(a * k + b), [0, 60], method="direct")
 
@@ -170,6 +175,7 @@ ELLIPTIC = [
     Case("ellipk", mp.ellipk, count=3),
     Case("ellipe", mp.ellipe, count=3),
     Case("ellipkm1", lambda p: mp.ellipk(1 - p), count=3),
+    one("elliprc", mp.elliprc),
     one("ellipkinc", mp.ellipf),
     one("ellipeinc", mp.ellipe),
     *family(

@@ -21,6 +21,7 @@ SPECIAL_PARAMS: dict[str, list[tuple[int | float, ...]]] = {
     "integral_bessel": [(0,), (1,), (2,)],
     "integral_airy": [(0,), (1,), (2,), (3,)],
     "integral_struve": [(0,), (1,)],
+    "parabolic_cylinder": [(0, 1.5, 0), (1, 0.5, 1), (2, 0.5, 0)],
     "bessel_moment": [(0, 0), (0.5, 2)],
     "beta_density": [(-1,), (1,)],
     "erfcx": [(0,), (1,)],

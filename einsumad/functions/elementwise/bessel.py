@@ -68,18 +68,20 @@ def _bessel_k(node: Elementwise) -> Partials:
     return _neighbours(node, "k", -0.5, -0.5)
 
 
-def _spherical(node: Elementwise, below: int, above: int) -> Partials:
-    """``(2n + 1) f_n' = below n f_(n-1) + above (n + 1) f_(n+1)``."""
-    x, order = node.operands[0], whole(node.params)
-    up = apply(node.function, x, params=(order + 1,))
-    if order == 0:
-        return (scale(above, up),)
-    down = apply(node.function, x, params=(order - 1,))
+_SPHERICAL = {"j": (1, -1), "y": (1, -1), "i": (1, 1), "k": (-1, -1)}
+
+
+def spherical_slope(letter: str, order: int, x: Node) -> Node:
+    """``(2n + 1) f_n' = below n f_(n-1) + above (n + 1) f_(n+1)``, with the signs for the letter."""
+    below, above = _SPHERICAL[letter]
     weight = 2 * order + 1
-    return (total(scale(below * order / weight, down), scale(above * (order + 1) / weight, up)),)
+    up = scale(above * (order + 1) / weight, apply(f"spherical_{letter}", x, params=(order + 1,)))
+    if order == 0:
+        return up
+    return total(scale(below * order / weight, apply(f"spherical_{letter}", x, params=(order - 1,))), up)
 
 
-for _letter, _below, _above in (("j", 1, -1), ("y", 1, -1), ("i", 1, 1), ("k", -1, -1)):
+for _letter, (_below, _above) in _SPHERICAL.items():
     _signs = ("-" if _below < 0 else "", "-" if _above < 0 else "+")
     _doc = (
         f"The spherical Bessel function of whole order: ``(2n + 1) {_letter}_n' = {_signs[0]}n {_letter}_(n-1) "
@@ -89,8 +91,8 @@ for _letter, _below, _above in (("j", 1, -1), ("y", 1, -1), ("i", 1, 1), ("k", -
     def _source(operands: tuple[str, ...], params: Params, letter: str = _letter) -> str:
         return in_own_dtype(f"special.spherical_{letter}n({whole(params)}, {operands[0]})", operands[0])
 
-    def _rule(node: Elementwise, below: int = _below, above: int = _above) -> Partials:
-        return _spherical(node, below, above)
+    def _rule(node: Elementwise, letter: str = _letter) -> Partials:
+        return (spherical_slope(letter, whole(node.params), node.operands[0]),)
 
     row(f"spherical_{_letter}", _source, (0.5, 5.0), dtype=special, cost=60, doc=_doc)(_rule)
 
@@ -265,3 +267,31 @@ def _bessel_moment(node: Elementwise) -> Partials:
     if order == 0:
         return (scale(-2, up),)
     return (total(apply("bessel_moment", a, params=(power + 1, order - 1)), negate(up)),)
+
+
+_CYLINDERS = ("pbdv", "pbvv", "pbwa")
+
+
+@row(
+    "parabolic_cylinder",
+    lambda operands, params: in_own_dtype(
+        f"special.{_CYLINDERS[whole(params)]}({literal(float(number(params, 1)))}, {operands[0]})[{whole(params, 2)}]",
+        operands[0],
+    ),
+    (0.3, 3.0),
+    dtype=special,
+    cost=150,
+)
+def _parabolic_cylinder(node: Elementwise) -> Partials:
+    """D, V and W (first parameter) of order v (second), or their derivative (1 as third).
+
+    ``f'' = (x^2/4 - v - 1/2) f`` for D and V, ``f'' = (v - x^2/4) f`` for W (DLMF 12.2.1, 12.14.1).
+    """
+    x = node.operands[0]
+    kind, order, slope = whole(node.params), number(node.params, 1), whole(node.params, 2)
+    other = apply("parabolic_cylinder", x, params=(kind, order, 1 - slope))
+    if slope == 0:
+        return (other,)
+    square = scale(0.25 if kind < 2 else -0.25, apply("square", x))
+    level = -order - 0.5 if kind < 2 else order
+    return (multiply(total(square, scale(level, ones(x.shape, x.dtype))), other),)

@@ -80,6 +80,17 @@ def _ellipeinc(node: Elementwise) -> Partials:
     return apply("sqrt", _squared_sine(*node.operands)), _IN_MODULUS
 
 
+@row("elliprc", "special.elliprc", (0.2, 3.0), (0.3, 3.0), dtype=special_two, cost=60, symbol="R_C")
+def _elliprc(node: Elementwise) -> Partials:
+    """``R_C(x, y) = y^(-1/2) F(1/2, 1/2; 3/2; 1 - x/y)`` for y > 0 (DLMF 19.2.17, 19.6.15), right at x = y."""
+    x, y = node.operands
+    inverse = apply("reciprocal", y)
+    z = _one_minus(multiply(x, inverse))
+    high, top = constant_like(1.5, z), constant_like(2.5, z)
+    slope = multiply(power_of(y, -1.5), apply("hyp2f1", high, high, top, z), coefficient=1 / 6)
+    return negate(slope), total(multiply(node, inverse, coefficient=-0.5), multiply(x, inverse, slope))
+
+
 @row(
     "jacobi_elliptic",
     lambda operands, params: f"special.ellipj({operands[0]}, {operands[1]})[{whole(params)}]",
