@@ -85,7 +85,6 @@ UNSUPPORTED = [
     (lambda x: np.add.at(x, 0, 1), "numpy.add.at"),
     (np.sinc, "numpy.sinc"),
     (np.maximum.accumulate, "numpy.maximum.accumulate"),
-    (scipy.special.dawsn, "scipy.special.dawsn"),
     (lambda x: x.partition(1), "ndarray.partition"),
     (lambda x: x.sort(), "ndarray.sort"),
     (lambda x: np.linspace(0, x, 3), "numpy.linspace"),

@@ -82,7 +82,7 @@ def polygamma(n: Any, x: Any) -> Any:
 def multigammaln(a: Any, d: Any) -> Any:
     """``d (d - 1)/4 log(pi) + sum of log Gamma(a - j/2)`` for j = 0, ..., d - 1; undefined for ``a <= (d - 1)/2``."""
     size = number_of(plain("scipy.special.multigammaln", "dimension", d, whole=True))
-    value: Any = floats(a)
+    value: Any = floats(a, np.float64)
     terms = [Tensor(row("loggamma", (value - j / 2).node)) for j in range(int(size))]
     return sum(terms, start=size * (size - 1) / 4 * log(pi))
 
@@ -91,7 +91,7 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     """``Gamma(n + 1)``, 0 for negative n."""
     if exact or extend != "zero":
         raise TracingError("scipy.special.factorial is supported with exact=False and extend='zero' on traced values")
-    value: Any = floats(n)
+    value: Any = floats(n, np.float64)
     known: Any = np.where(value < 0, 0, value)
     return np.where(value < 0, 0, Tensor(row("gamma", as_node(known + 1))))
 
@@ -122,7 +122,7 @@ def diric(x: Any, n: Any) -> Any:
     """``sin(n x/2)/(n sin(x/2)) = U_(n-1)(cos(x/2))/n``, which divides by nothing that is zero."""
     sizes = plain("scipy.special.diric", "size", n, whole=True)
     at_least(1, "scipy.special.diric", sizes)
-    cosine: Any = np.cos(floats(x) / 2)
+    cosine: Any = np.cos(floats(x, np.float64) / 2)
     return Tensor(
         selected(
             [sizes],
