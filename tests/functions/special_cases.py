@@ -109,7 +109,8 @@ def student(v: Any, t: Any) -> Any:
 GAMMAS = [
     one("loggamma", mp.loggamma),
     one("gammasgn", lambda x: mp.sign(mp.gamma(x))),
-    Case("rgamma", mp.rgamma),
+    Case("rgamma", mp.rgamma, (), 6, 20),
+    one("rgamma_slope", lambda x: -mp.psi(0, x) * mp.rgamma(x)),
     one("poch", lambda z, m: mp.gamma(z + m) * mp.rgamma(z)),
     one("binom", mp.binomial),
     one("hurwitz_zeta", mp.zeta),
@@ -139,6 +140,7 @@ BESSEL = [
     *family("modstruve", mp.struvel),
     *family("kelvin", kelvin),
     *family("airy", lambda k, x: (mp.airyai if k < 2 else mp.airybi)(x, derivative=k % 2)),
+    *family("parabolic_cylinder", cylinder),
     *integrals("integral_bessel", lambda k, x: (mp.besselj, mp.bessely, mp.besseli, mp.besselk)[k](0, x)),
     *integrals("integral_airy", lambda k, x: (mp.airybi if k % 2 else mp.airyai)(x if k < 2 else -x), 1e-5),
     *integrals("integral_struve", lambda k, x: (mp.struveh, mp.struvel)[k](0, x)),
@@ -174,6 +176,7 @@ HYPERGEOMETRIC = [
 ELLIPTIC = [
     Case("ellipk", mp.ellipk, count=3),
     Case("ellipe", mp.ellipe, count=3),
+    one("ellipem1", lambda p: mp.ellipe(1 - p)),
     Case("ellipkm1", lambda p: mp.ellipk(1 - p), count=3),
     one("elliprc", mp.elliprc),
     one("ellipkinc", mp.ellipf),

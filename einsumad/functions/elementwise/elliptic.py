@@ -58,9 +58,19 @@ def _ellipkm1(node: Elementwise) -> Partials:
     p = node.operands[0]
     m = _one_minus(p)
     inside = _inside(m)
-    top = total(multiply(p, node), negate(apply("ellipe", m)))
+    top = total(multiply(p, node), negate(apply("ellipem1", p)))
     outer = multiply(top, apply("reciprocal", m), apply("reciprocal", p), coefficient=0.5)
     return (where(inside, scale(-pi / 8, _series(1.5, 1.5, 2, m, inside)), outer),)
+
+
+@row("ellipem1", "special.ellipe(1 - {0})", (0.05, 3.0), dtype=special, cost=40)
+def _ellipem1(node: Elementwise) -> Partials:
+    """``E(1 - p)``: as for E, in terms of p, which keeps its digits near p = 0."""
+    p = node.operands[0]
+    m = _one_minus(p)
+    inside = _inside(m)
+    outer = multiply(total(apply("ellipkm1", p), negate(node)), apply("reciprocal", m), coefficient=0.5)
+    return (where(inside, scale(pi / 8, _series(0.5, 1.5, 2, m, inside)), outer),)
 
 
 def _squared_sine(phi: Node, m: Node) -> Node:

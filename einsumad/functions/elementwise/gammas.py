@@ -49,30 +49,39 @@ row(
 
 @row("rgamma", "special.rgamma", (-2.8, 4.0), dtype=special, cost=40)
 def _rgamma(node: Elementwise) -> Partials:
-    """``1/Gamma(x)``, entire: ``-digamma(x)/Gamma(x)`` for x > 1/2, else what reflection makes of it.
+    """``1/Gamma(x)``, entire: its derivative has a row of its own."""
+    return (apply("rgamma_slope", node.operands[0]),)
 
-    ``1/Gamma(x) = Gamma(1 - x) sin(pi x)/pi`` (DLMF 5.5.3), so the derivative at 0, -1, ... is that of the sine.
+
+def _rgamma_slope_source(operands: tuple[str, ...], _params: Params) -> str:
+    x = operands[0]
+    upper = f"-special.psi(np.minimum({x}, 1e30)) * special.rgamma({x})"
+    lower = f"(np.cos(np.pi * {x}) - special.psi(1 - {x}) * np.sin(np.pi * {x}) / np.pi)"
+    return f"np.where({x} > 0.5, {upper}, special.gamma(1 - {x}) * {lower})"
+
+
+@row("rgamma_slope", _rgamma_slope_source, (-2.8, 4.0), dtype=special, cost=120)
+def _rgamma_slope(node: Elementwise) -> Partials:
+    """``-digamma(x)/Gamma(x)``, for x < 1/2 from ``1/Gamma(x) = Gamma(1 - x) sin(pi x)/pi`` (DLMF 5.5.3).
+
+    So it is right at 0, -1, ..., where ``1/Gamma`` is zero and the digamma function has its poles.
     """
     x = node.operands[0]
     upper = apply("greater", x, constant_like(0.5, x))
     finite = apply("logical_not", apply("isinf", x))
-    reflected = shifted(negate(x), 1)
-    angle = scale(pi, x)
-    turned = total(
-        scale(pi, apply("cos", angle)), multiply(apply("digamma", reflected), apply("sin", angle), coefficient=-1)
+    above = total(
+        multiply(apply("polygamma", x, params=(1,)), apply("rgamma", x)), multiply(finite, apply("digamma", x), node)
     )
-    lower = multiply(apply("gamma", reflected), turned, coefficient=1 / pi)
-    return (where(upper, multiply(finite, apply("digamma", x), node, coefficient=-1), lower),)
+    y = shifted(negate(x), 1)
+    sine, cosine = apply("sin", scale(pi, x)), apply("cos", scale(pi, x))
+    weight = total(scale(1 / pi, apply("polygamma", y, params=(1,))), constant_like(-pi, y))
+    inner = total(multiply(weight, sine), multiply(apply("digamma", y), cosine, coefficient=-1))
+    below = total(multiply(apply("digamma", y), node, coefficient=-1), multiply(apply("gamma", y), inner))
+    return (where(upper, negate(above), below),)
 
 
 def _slope_of_gamma(x: Node) -> Node:
     return multiply(apply("gamma", x), apply("digamma", x))
-
-
-def _slope_of_reciprocal(x: Node) -> Node:
-    partial = _rgamma(apply("rgamma", x))[0]  # type: ignore[arg-type]
-    assert isinstance(partial, Node)
-    return partial
 
 
 def _positive(*operands: Node) -> Node:
@@ -90,7 +99,7 @@ def _poch(node: Elementwise) -> Partials:
     top = total(z, m)
     inside = _positive(z, top)
     rise = multiply(_slope_of_gamma(top), apply("rgamma", z))
-    fall = multiply(apply("gamma", top), _slope_of_reciprocal(z))
+    fall = multiply(apply("gamma", top), apply("rgamma_slope", z))
     gap = total(apply("digamma", top), negate(apply("digamma", z)))
     in_z = where(inside, multiply(node, gap), total(rise, fall))
     return in_z, where(inside, multiply(node, apply("digamma", top)), rise)
@@ -107,8 +116,8 @@ def _binom(node: Elementwise) -> Partials:
     inside = _positive(top, first, second)
     digamma_top, digamma_first, digamma_second = (apply("digamma", x) for x in (top, first, second))
     r_first, r_second = apply("rgamma", first), apply("rgamma", second)
-    by_second = multiply(apply("gamma", top), r_first, _slope_of_reciprocal(second))
-    by_first = multiply(apply("gamma", top), r_second, _slope_of_reciprocal(first))
+    by_second = multiply(apply("gamma", top), r_first, apply("rgamma_slope", second))
+    by_first = multiply(apply("gamma", top), r_second, apply("rgamma_slope", first))
     in_n = where(
         inside,
         multiply(node, total(digamma_top, negate(digamma_second))),

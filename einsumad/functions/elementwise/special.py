@@ -83,9 +83,16 @@ def _ndtr(node: Elementwise) -> Partials:
 
 @row("log_ndtr", "special.log_ndtr", (-2.5, 2.5), dtype=special, cost=30)
 def _log_ndtr(node: Elementwise) -> Partials:
-    """``log ndtr(x)``: its derivative ``exp(-x^2/2 - log ndtr(x))/sqrt(2 pi)`` has no quotient of small numbers."""
-    exponent = total(scale(-0.5, apply("square", node.operands[0])), negate(node))
-    return (scale(1 / sqrt(2 * pi), apply("exp", exponent)),)
+    """``log ndtr(x)``: its derivative ``exp(-x^2/2 - log ndtr(x))/sqrt(2 pi)`` has no quotient of small numbers.
+
+    For x < 0, where the exponent cancels, it is ``sqrt(2/pi)/erfcx(-x/sqrt(2))`` (DLMF 7.2.2).
+    """
+    x = node.operands[0]
+    lower = apply("less", x, zero(x.shape, x.dtype))
+    exponent = total(scale(-0.5, apply("square", x)), negate(node))
+    above = scale(1 / sqrt(2 * pi), apply("exp", exponent))
+    below = scale(sqrt(2 / pi), apply("reciprocal", apply("erfcx", scale(-1 / sqrt(2), x), params=(0,))))
+    return (total(multiply(lower, below), multiply(apply("logical_not", lower), above)),)
 
 
 @row("ndtri", "special.ndtri", (0.1, 0.9), dtype=special, cost=40)
