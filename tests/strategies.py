@@ -17,7 +17,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from einsumad.functions import apply, call, elementwise_function, elementwise_names
+from einsumad.functions import NoDerivative, apply, call, elementwise_function, elementwise_names
 from einsumad.graph import (
     BOOL,
     Einsum,
@@ -42,6 +42,7 @@ from einsumad.graph import (
     unit,
 )
 from einsumad.graph.display import index_notation
+from tests.functions.special_params import SPECIAL_PARAMS
 
 Array = np.ndarray[Any, Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -51,14 +52,11 @@ COEFFICIENTS = (1, 1, 2, -1, 0.5, -3)
 POSITIVE = (1, 1, 2, 0.5)
 FACTORS = ("ones", "unit", "affine", "selection", "mask")
 COMPARISONS = ("greater", "less_equal", "equal", "not_equal")
-PARAMS = {
-    "power": (3, 2, 5, -1, 0.5, -1.5, 1, 0),
-    "power_log": (1,),
-    "round_decimals": (1,),
-    "polygamma": (1,),
-    "bessel_j": (0, 1, 2),
-    "bessel_i": (0, 1, 2),
-    "spherical_bessel_j": (0, 1, 2),
+PARAMS: dict[str, tuple[tuple[int | float, ...], ...]] = {
+    "power": tuple([(p,) for p in (3, 2, 5, -1, 0.5, -1.5, 1, 0)]),
+    "power_log": ((1,),),
+    "round_decimals": ((1,),),
+    **{name: tuple(params) for name, params in SPECIAL_PARAMS.items()},
 }
 EVERYWHERE = ("sin", "cos", "tanh", "sigmoid", "softplus", "arctan", "erf", "square", "abs", "relu")
 KINKED = ("abs", "relu", "maximum", "minimum", "maximum_constant", "minimum_constant")
@@ -76,14 +74,20 @@ JUMPING = (
     "minimum_of_counted",
     "ldexp",
 )
-STEPS = ("sign", "floor", "ceil", "round", "round_decimals", "trunc")
+STEPS = ("sign", "floor", "ceil", "round", "round_decimals", "trunc", "gammasgn")
 GENERAL = ("inverse", "solve", "determinant", "logabsdet", "product", "logsumexp")
-_VALUED = [
-    name
-    for name in elementwise_names()
-    if apply(name, *[ones((), float)] * elementwise_function(name).arity, params=(1,)).dtype != BOOL
-]
-SMOOTH = tuple([name for name in _VALUED if name not in (*KINKED, *STEPS, *JUMPING)])
+
+
+def _is_smooth(name: str) -> bool:
+    row = elementwise_function(name)
+    node = apply(name, *[ones((), float)] * row.arity, params=PARAMS.get(name, [()])[0])
+    if node.dtype == BOOL or name in (*KINKED, *STEPS, *JUMPING):
+        return False
+    assert isinstance(node, Elementwise)
+    return not any(isinstance(partial, NoDerivative) for partial in row.partials(node))
+
+
+SMOOTH = tuple([name for name in elementwise_names() if _is_smooth(name)])
 _MOST_RANK = 3
 _MOST_ENTRIES = 27
 _MOST_INDEX_SPACE = 1 << 17
@@ -293,18 +297,17 @@ class Workshop:
         first = self.pick()
         assert first is not None
         operands = [first]
-        if elementwise_function(name).arity == 2:
+        while len(operands) < elementwise_function(name).arity:
             if name.endswith("_constant"):
                 operands.append(constant(0.25, first.shape, self.dtype))
             else:
-                second = self.pick(lambda node: node.shape == first.shape)
-                assert second is not None
-                operands.append(second)
+                another = self.pick(lambda node: node.shape == first.shape)
+                assert another is not None
+                operands.append(another)
         if name not in KINKED and name not in STEPS:
             domain = elementwise_function(name).domain
             operands = [self.into(o, *interval) for o, interval in zip(operands, domain, strict=True)]
-        params = (self.one(PARAMS[name]),) if name in PARAMS else ()
-        return apply(name, *operands, params=params)
+        return apply(name, *operands, params=self.one(PARAMS[name]) if name in PARAMS else ())
 
     def smooth(self) -> Node:
         return self.function(SMOOTH)

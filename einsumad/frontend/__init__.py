@@ -3,7 +3,7 @@
 Imports everything below. Importing it registers the NumPy surface.
 """
 
-from einsumad.frontend import numpy_functions
+from einsumad.frontend import numpy_functions, scipy_special
 from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
@@ -51,6 +51,7 @@ __all__ = [
     "jvp",
     "laplacian",
     "numpy_functions",
+    "scipy_special",
     "simplify",
     "statistics",
     "tensor",

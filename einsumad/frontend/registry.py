@@ -20,6 +20,7 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.coverage.numpy_reasons import REASONS
+from einsumad.frontend.coverage.special_reasons import reason_for
 
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
@@ -36,6 +37,7 @@ WRITERS: frozenset[Callable[..., Any]] = frozenset(
 )
 """Functions that write into their first argument; their handlers return the node that it then has."""
 
+_SPECIAL_MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has those that plain functions call
 _METHOD_OPTIONS = ("out", "where", "initial")
 _UFUNC_OPTIONS = {
     "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
@@ -135,6 +137,9 @@ def is_given(value: Any) -> bool:
 
 def unsupported(name: str) -> TracingError:
     """The error for a function without an entry."""
+    known = reason_for(name)
+    if known is not None:
+        return TracingError(f"{name} is not differentiated: {known}")
     short = name.removeprefix("numpy.")
     given = REASONS.get(short.partition(".")[0])
     if given is not None:
@@ -150,7 +155,7 @@ def qualified_name(ufunc: np.ufunc) -> str:
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         return f"numpy.{name}"
-    return f"scipy.special.{name}" if _is_special(ufunc) else name
+    return f"scipy.special.{name.removeprefix('_')}" if _is_special(ufunc) else name
 
 
 def _special_handler(ufunc: np.ufunc) -> Handler | None:
@@ -158,4 +163,4 @@ def _special_handler(ufunc: np.ufunc) -> Handler | None:
 
 
 def _is_special(ufunc: np.ufunc) -> bool:
-    return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc
+    return any(getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc for module in _SPECIAL_MODULES)

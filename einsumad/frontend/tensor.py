@@ -15,6 +15,7 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
+from einsumad.frontend.callers import scipy_remedy
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
@@ -50,6 +51,12 @@ def _refused(what: str, remedy: str) -> Callable[..., Never]:
         raise TracingError(f"{what} of a traced value of shape {self.shape} and dtype {self.dtype}: {remedy}")
 
     return refuse
+
+
+def _to_array(self: Tensor, *_args: object, **_kwargs: object) -> NoReturn:
+    """Refuse, and say which function to use where SciPy asks."""
+    remedy = scipy_remedy() or _TO_ARRAY
+    raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -263,7 +270,7 @@ class Tensor(Operators):
     __float__, __int__ = _refused("float()", _TO_NUMBER), _refused("int()", _TO_NUMBER)
     __complex__, __index__ = _refused("complex()", _TO_NUMBER), _refused("use as an index", _TO_NUMBER)
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
-    __array__ = _refused("conversion to an array", _TO_ARRAY)
+    __array__ = _to_array
     __getitem__ = _get_item
     __iter__ = _entries
     __contains__ = _refused("'in'", _NO_MEMBER)

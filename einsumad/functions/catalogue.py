@@ -19,7 +19,15 @@ from einsumad.errors import ShapeError, TracingError
 from einsumad.functions.dtypes import DtypeRule
 from einsumad.graph import BOOL, OWN, Elementwise, General, Node, Params, Shape, cast, elementwise, general
 
-Partials: TypeAlias = tuple[Node | None, ...]
+
+@dataclass(frozen=True, slots=True)
+class NoDerivative:
+    """In the place of a partial: there is no rule for this operand, and why. It may be constant, no more."""
+
+    reason: str
+
+
+Partials: TypeAlias = tuple[Node | NoDerivative | None, ...]
 Source: TypeAlias = Callable[[tuple[str, ...], Params], str]
 Interval: TypeAlias = tuple[float, float]
 
@@ -32,8 +40,9 @@ class ElementwiseFunction:
     `takes_out` holds that expression is one ufunc call, and :func:`source_of` can add ``out=``; `ufunc` is
     its dotted name when it has no arguments but the operands. `partials` gives one derivative for each
     operand, over the same index set: an expression in the catalogue of the node's dtype, a bare boolean node
-    (a mask: one where true), or None where it is identically zero. `symbol` is the name to print; one that is
-    no identifier stands before a single argument or between two (operands and parameters counted together).
+    (a mask: one where true), None where it is identically zero, or :class:`NoDerivative`. `symbol` is the name
+    to print; one that is no identifier stands before a single argument or between two (operands and parameters
+    counted together).
     `domain` has an interval of well-behaved values for each operand.
     """
 

@@ -118,3 +118,10 @@ def linear_algebra(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
 def of_product(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
     """The dtype of ``np.prod``: small integers widen."""
     return np.dtype(np.prod(np.empty(1, dtypes[0])).dtype)
+
+
+@cache
+def special_several(dtypes: Dtypes, _params: Params) -> np.dtype[Any]:
+    """The dtype of a `scipy.special` function of any number of operands."""
+    result = np.result_type(*[floating((dtype, dtype), ()) for dtype in dtypes])
+    return np.promote_types(result, np.float32)

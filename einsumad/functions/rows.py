@@ -71,6 +71,11 @@ def literal(value: object) -> str:
     return repr(float(value))
 
 
+def in_own_dtype(text: str, operand: str) -> str:
+    """The value of a function that SciPy computes in double precision only, in the dtype of the operand."""
+    return f"np.float64({text}).astype({operand}.dtype)"
+
+
 def number(params: Params, position: int = 0) -> int | float:
     """The parameter at that position, which has to be a number."""
     value = params[position]

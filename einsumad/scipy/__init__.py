@@ -1,1 +1,4 @@
-"""SciPy's namespaces, for its functions that do not answer to traced values by themselves."""
+"""SciPy's namespaces, with what NumPy's protocols cannot catch.
+
+Owns nothing but the modules' names. Imports nothing. Invariant: SciPy is loaded when a function of it is first used.
+"""

@@ -11,19 +11,25 @@ import pytest
 
 from einsumad.calculus import Mode
 from einsumad.execution import evaluate
-from einsumad.functions import apply, call, elementwise_function, elementwise_names, general_function, general_names
+from einsumad.functions import (
+    NoDerivative,
+    apply,
+    call,
+    elementwise_function,
+    elementwise_names,
+    general_function,
+    general_names,
+)
 from einsumad.graph import BOOL, Leaf, Node, constant, leaf, ones
 from tests.calculus.oracle import MODES, contract, difference, tower
+from tests.functions.special_params import SPECIAL_PARAMS
 
 Params = tuple[int | float, ...]
 PARAMS: dict[str, list[Params]] = {
     "power": [(3,), (2,), (-1,), (0.5,), (2.7,), (1,), (0,)],
     "power_log": [(1,), (2,)],
     "round_decimals": [(1,)],
-    "polygamma": [(1,)],
-    "bessel_j": [(0,), (2,)],
-    "bessel_i": [(0,), (2,)],
-    "spherical_bessel_j": [(0,), (1,), (2,)],
+    **{name: params[:1] for name, params in SPECIAL_PARAMS.items()},
     "determinant_minors": [(1,), (2,)],
     "product_of_others": [(1,), (2,)],
 }
@@ -45,11 +51,14 @@ class Case:
         generator = np.random.default_rng(len(self.name))
         values = {source: self.value(k, source, generator) for k, source in enumerate(sources)}
         operands: list[Node] = list(sources)
+        make = apply if self.elementwise else call
         if self.name.endswith("_constant"):
             operands[1] = constant(0.25, self.shapes[1], dtype)
             sources = sources[:1]
             values = {sources[0]: values[sources[0]]}
-        make = apply if self.elementwise else call
+        elif self.elementwise:  # what has no derivative is left out, and stays a constant with a value
+            partials = elementwise_function(self.name).partials(make(self.name, *operands, params=self.params))
+            sources = [s for s, partial in zip(sources, partials, strict=True) if not isinstance(partial, NoDerivative)]
         return make(self.name, *operands, params=self.params), sources, values
 
     def value(self, position: int, source: Leaf, generator: np.random.Generator) -> Any:
@@ -58,7 +67,7 @@ class Case:
             square = len(source.shape) > 1 and source.shape[-1] == source.shape[-2]
             return np.asarray(entries + (2 * np.eye(source.shape[-1]) if square else 0), source.dtype)
         low, high = elementwise_function(self.name).domain[position]
-        fraction = np.array([0.13, 0.71]) if position == 0 else np.array([0.37, 0.42])
+        fraction = np.array([[0.13, 0.71], [0.37, 0.42], [0.61, 0.55], [0.48, 0.29]][position])
         return np.asarray(low + (high - low) * fraction, source.dtype)
 
 
@@ -107,6 +116,12 @@ BATCHED = [
     Case("tie_count", (), ((2, 3),), False),
 ]
 ELEMENTWISE = elementwise_cases()
+LARGE = ("beta_density", "binom", "poch")
+
+
+def order_of(case: Case) -> int:
+    """Third derivatives, but second ones of the functions of several operands whose third ones have many terms."""
+    return 2 if case.name in LARGE else 3
 
 
 def test_every_row_has_a_case() -> None:
@@ -123,7 +138,7 @@ def test_every_row_has_a_case() -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
 def test_derivatives_to_third_order(case: Case, mode: Mode) -> None:
-    check(case, mode, 3)
+    check(case, mode, order_of(case))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -149,10 +164,10 @@ def check(case: Case, mode: Mode, order: int) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
 def test_single_precision_agrees_with_double(case: Case, mode: Mode) -> None:
-    order = 3
+    order = order_of(case)
     single, sources, values = case.build(np.float32)
-    double, others, _ = case.build(np.float64)
-    wide = {other: values[source].astype(float) for source, other in zip(sources, others, strict=True)}
+    double, others, exact_values = case.build(np.float64)
+    wide = {other: value.astype(float) for other, value in zip(exact_values, values.values(), strict=True)}
     for narrow, exact in zip(tower(single, sources, mode, order), tower(double, others, mode, order), strict=True):
         found = evaluate(list(narrow.values()), values)
         expected = evaluate(list(exact.values()), wide)

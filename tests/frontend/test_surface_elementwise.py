@@ -121,12 +121,10 @@ def test_special_ufuncs_of_two(ufunc: np.ufunc, dtypes: str) -> None:
     check(ufunc, data((3,), first), 0.5)
 
 
-@pytest.mark.parametrize("order", [-2, 0, 1, 3, 3.0])
-def test_bessel_functions_of_whole_order(order: float) -> None:
+@pytest.mark.parametrize("order", [-2, 0, 1, 3, 3.0, 0.5, -1.5])
+def test_bessel_functions_of_real_order(order: float) -> None:
     for ufunc in (scipy.special.jv, scipy.special.iv):
         check(lambda x, f=ufunc: f(order, x), data((3,)))
-        with pytest.raises(TracingError, match="whole number"):
-            ufunc(0.5, traced(data((3,))))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])

@@ -84,7 +84,6 @@ UNSUPPORTED = [
     (np.roots, "numpy.roots"),
     (lambda x: np.nextafter(x, 1), "numpy.nextafter"),
     (lambda x: np.gcd.reduce(np.argsort(x)), "numpy.gcd.reduce"),
-    (scipy.special.dawsn, "scipy.special.dawsn"),
     (lambda x: x.partition(1), "ndarray.partition"),
     (lambda x: x.sort(), "ndarray.sort"),
 ]

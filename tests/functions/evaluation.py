@@ -139,6 +139,7 @@ def _terms(node: Node, position: int, inner: Node, extra: int) -> list[Node]:
             partial = elementwise_function(node.function).partials(node)[position]
             if partial is None:
                 return []
+            assert isinstance(partial, Node), partial
             assert partial.shape == node.shape
             assert partial.dtype in (node.dtype, bool)
             labels = [range(rank), [*range(rank), *more]]

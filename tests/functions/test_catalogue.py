@@ -23,15 +23,13 @@ from einsumad.functions import (
     source_of,
 )
 from tests.functions.evaluation import elementwise_value, variable
+from tests.functions.special_params import SPECIAL_PARAMS
 
-PARAMS: dict[str, tuple[int, ...]] = {
+PARAMS: dict[str, tuple[int | float, ...]] = {
     "power": (3,),
     "power_log": (1,),
     "round_decimals": (1,),
-    "polygamma": (1,),
-    "bessel_j": (2,),
-    "bessel_i": (2,),
-    "spherical_bessel_j": (2,),
+    **{name: params[0] for name, params in SPECIAL_PARAMS.items()},
 }
 DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64]
 
@@ -89,7 +87,7 @@ def test_declared_dtype_is_that_of_the_value(name: str, dtype: Any) -> None:
         eval(source_of(row, names, params, "out"), {"np": np, "special": special, "x": arrays, "out": out})  # noqa: S307
         np.testing.assert_array_equal(out, found)
     if row.ufunc is not None:
-        assert source_of(row, ("a", "b")[: row.arity], ()) == f"{row.ufunc}({', '.join(('a', 'b')[: row.arity])})"
+        assert source_of(row, tuple("abcd"[: row.arity]), ()) == f"{row.ufunc}({', '.join('abcd'[: row.arity])})"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -12,29 +11,16 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from einsumad.functions import apply, elementwise_function, elementwise_names
-from einsumad.graph import BOOL, Leaf, Node, leaves, topological
+from einsumad.functions import NoDerivative, apply, elementwise_function, elementwise_names
+from einsumad.graph import BOOL, Elementwise, Leaf, Node, leaves, topological
 from tests.functions.evaluation import entrywise, evaluate, variable
+from tests.functions.special_cases import SPECIAL_CASES, Case
 
 PRECISION = {np.float64: (1e-11, 1e-13), np.float32: (2e-4, 2e-5)}
 
 
-@dataclass(frozen=True)
-class Case:
-    name: str
-    oracle: Callable[..., Any]
-    params: tuple[int | float, ...] = ()
-
-    def __str__(self) -> str:
-        return "-".join(map(str, (self.name, *self.params)))
-
-
 def round_half_even(x: Any) -> Any:
     return mp.mpf(round(float(x)))
-
-
-def spherical(order: int, x: Any) -> Any:
-    return mp.sqrt(mp.pi / (2 * x)) * mp.besselj(order + mp.mpf(1) / 2, x)
 
 
 SMOOTH = [
@@ -89,8 +75,7 @@ SMOOTH = [
     Case("rel_entr", lambda x, y: x * mp.log(x / y)),
     Case("kl_div", lambda x, y: x * mp.log(x / y) - x + y),
     *[Case("bessel_j", lambda x, n=n: mp.besselj(n, x), (n,)) for n in (-1, 0, 1, 2, 5)],
-    *[Case("bessel_i", lambda x, n=n: mp.besseli(n, x), (n,)) for n in (-1, 0, 1, 2, 5)],
-    *[Case("spherical_bessel_j", lambda x, n=n: spherical(n, x), (n,)) for n in (0, 1, 2, 5)],
+    *[Case("bessel_i", lambda x, n=n: mp.besseli(n, x), (n,), 2, 20) for n in (-1, 0, 1, 2, 5)],
     Case("gammaln", mp.loggamma),
     Case("digamma", lambda x: mp.psi(0, x)),
     *[Case("polygamma", lambda x, n=n: mp.psi(n, x), (n,)) for n in (0, 1, 2, 3)],
@@ -136,36 +121,48 @@ TRUTH = [
     Case("isfinite", mp.isfinite),
     Case("isinf", mp.isinf),
 ]
-CASES = SMOOTH + PIECEWISE
+CASES = SMOOTH + PIECEWISE + SPECIAL_CASES
 
 
-def sample(case: Case, dtype: Any, count: int = 6) -> list[np.ndarray[Any, Any]]:
+def sample(case: Case, dtype: Any) -> list[np.ndarray[Any, Any]]:
     """Points inside the row's domain, away from its ends, from integers and from ties."""
     generator = np.random.default_rng(len(case.name))
-    fractions = generator.uniform(0.03, 0.97, size=(len(elementwise_function(case.name).domain), count))
+    fractions = generator.uniform(0.03, 0.97, size=(len(elementwise_function(case.name).domain), case.count))
     domain = elementwise_function(case.name).domain
-    return [
-        (low + (high - low) * fraction).astype(dtype) for (low, high), fraction in zip(domain, fractions, strict=True)
+    single = [
+        (low + (high - low) * fraction).astype("f4") for (low, high), fraction in zip(domain, fractions, strict=True)
     ]
+    return [point.astype(dtype) for point in single]  # the same in both precisions
 
 
-def node_of(case: Case, dtype: Any, count: int = 6) -> tuple[Node, list[Leaf]]:
-    symbols = [variable(f"x{k}", (count,), dtype) for k in range(elementwise_function(case.name).arity)]
+def node_of(case: Case, dtype: Any) -> tuple[Node, list[Leaf]]:
+    symbols = [variable(f"x{k}", (case.count,), dtype) for k in range(elementwise_function(case.name).arity)]
     return apply(case.name, *symbols, params=case.params), symbols
 
 
-def exact(case: Case, points: list[np.ndarray[Any, Any]], orders: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    with mp.workdps(50):
+def differentiable(node: Node, symbols: list[Leaf]) -> list[int]:
+    """The operands whose partials are not refused, and are not constants by the name of the row."""
+    assert isinstance(node, Elementwise)
+    partials = elementwise_function(node.function).partials(node)
+    some = range(1 if node.function.endswith("_constant") else len(symbols))
+    return [k for k in some if not isinstance(partials[k], NoDerivative)]
+
+
+@cache
+def exact(case: Case, orders: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """The derivative of those orders in the operands at the sample, by differences in many digits."""
+    function, taken = (case.oracle, 0) if case.slope is None or not sum(orders) else (case.slope, 1)
+    with mp.workdps(case.digits):
         rows = []
-        for row in zip(*points, strict=True):
+        for row in zip(*sample(case, np.float64), strict=True):
             place = tuple(mp.mpf(float(value)) for value in row)
-            point, order = (place, orders) if len(place) > 1 else (place[0], orders[0])
-            rows.append(float(mp.re(mp.diff(case.oracle, point, order) if sum(orders) else case.oracle(*place))))
+            point, order = (place, orders) if len(place) > 1 else (place[0], orders[0] - taken)
+            rows.append(float(mp.re(mp.diff(function, point, order) if sum(orders) > taken else function(*place))))
     return np.array(rows)
 
 
-def close(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], dtype: Any) -> None:
-    relative, absolute = PRECISION[dtype]
+def close(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], dtype: Any, error: float = 0) -> None:
+    relative, absolute = (max(bound, error) for bound in PRECISION[dtype])
     scale = np.max(np.abs(expected), initial=1.0)
     np.testing.assert_allclose(found, expected, rtol=relative, atol=absolute * scale)
 
@@ -177,9 +174,7 @@ def test_value(case: Case, dtype: Any) -> None:
     points = sample(case, dtype)
     found = evaluate(node, dict(zip(symbols, points, strict=True)))
     assert found.dtype == (BOOL if case in TRUTH else dtype)
-    with mp.workdps(50):
-        expected = [float(case.oracle(*[mp.mpf(float(v)) for v in row])) for row in zip(*points, strict=True)]
-    close(found, np.array(expected), dtype)
+    close(found, exact(case, (0,) * len(points)), dtype, case.error)
 
 
 @pytest.mark.parametrize("dtype", PRECISION, ids=lambda d: d.__name__)
@@ -188,11 +183,9 @@ def test_value(case: Case, dtype: Any) -> None:
 def test_derivatives(case: Case, dtype: Any, order: int) -> None:
     """All mixed partial derivatives of the order, taken in both directions."""
     node, symbols = node_of(case, dtype)
-    points = sample(case, dtype)
-    values = dict(zip(symbols, points, strict=True))
-    differentiated = symbols[:1] if case.name.endswith("_constant") else symbols
-    for choice in combinations_with_replacement(range(len(differentiated)), order):
-        expected = exact(case, points, tuple(choice.count(k) for k in range(len(symbols))))
+    values = dict(zip(symbols, sample(case, dtype), strict=True))
+    for choice in combinations_with_replacement(differentiable(node, symbols), order):
+        expected = exact(case, tuple(choice.count(k) for k in range(len(symbols))))
         for direction in {choice, choice[::-1]}:
             derivative = node
             for k in direction:
@@ -205,8 +198,8 @@ def test_derivatives(case: Case, dtype: Any, order: int) -> None:
 def test_single_precision_stays(case: Case) -> None:
     """No formula holds a float64 tensor, and numbers are coefficients, never leaves."""
     node, symbols = node_of(case, np.float32)
-    for symbol in symbols:
-        derivative = entrywise(entrywise(node, symbol), symbol)
+    for k in differentiable(node, symbols):
+        derivative = entrywise(entrywise(node, symbols[k]), symbols[k])
         assert {n.dtype for n in topological([derivative])} <= {np.dtype(np.float32), BOOL}
         assert set(leaves([derivative])) <= set(symbols)
 

@@ -136,23 +136,6 @@ def _special(ufunc: np.ufunc, *inputs: Any) -> Node:
     return row(ROW_OF_SPECIAL[ufunc.__name__], *floating(qualified_name(ufunc), dtype, operands), dtype=dtype)
 
 
-@implements_special("j0", "j1", "i0", "i1")
-def _bessel_of_order(ufunc: np.ufunc, x: Any) -> Node:
-    (operand,), dtype = ufunc_operands(ufunc, x)
-    name = ufunc.__name__
-    return row(f"bessel_{name[0]}", *floating(qualified_name(ufunc), dtype, [operand]), params=(int(name[1]),))
-
-
-@implements_special("jv", "jn", "iv")
-def _bessel(ufunc: np.ufunc, v: Any, z: Any) -> Node:
-    order = float(v) if np.ndim(v) == 0 and not isinstance(v, Tensor) else np.nan
-    if not order.is_integer():
-        name = qualified_name(ufunc)
-        raise TracingError(f"{name} is supported for a whole number as its order, which is not differentiated")
-    (operand,), dtype = ufunc_operands(np.sqrt, z)
-    return row(f"bessel_{ufunc.__name__[0]}", *floating(qualified_name(ufunc), dtype, [operand]), params=(int(order),))
-
-
 @implements_ufunc(np.deg2rad, np.radians)
 def _radians(ufunc: np.ufunc, x: Any) -> Node:
     (operand,), dtype = ufunc_operands(ufunc, x)

@@ -22,7 +22,7 @@ from einsumad.graph import BOOL, Node, ones, zero
 @implements(np.sinc)
 def _sinc(x: Any) -> Node:
     inside = as_node(np.pi * x)
-    return in_dtype(row("spherical_bessel_j", inside, params=(0,)), inside.dtype)
+    return in_dtype(row("spherical_j", inside, params=(0,)), inside.dtype)
 
 
 @implements(np.i0)

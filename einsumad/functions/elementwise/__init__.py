@@ -4,14 +4,39 @@ Owns the order of import. Imports its modules. Invariant: every module here is i
 """
 
 from einsumad.functions.elementwise import (
+    bessel,
     comparisons,
+    distributions,
+    elliptic,
+    errors,
     exponential,
+    gammas,
+    hypergeometric,
     kinks,
+    polynomials,
     powers,
     running,
+    scaled,
     special,
-    spherical,
+    transformations,
     trigonometric,
 )
 
-__all__ = ["comparisons", "exponential", "kinks", "powers", "running", "special", "spherical", "trigonometric"]
+__all__ = [
+    "bessel",
+    "comparisons",
+    "distributions",
+    "elliptic",
+    "errors",
+    "exponential",
+    "gammas",
+    "hypergeometric",
+    "kinks",
+    "polynomials",
+    "powers",
+    "running",
+    "scaled",
+    "special",
+    "transformations",
+    "trigonometric",
+]

@@ -57,7 +57,7 @@ def _round_decimals(node: Elementwise) -> Partials:
     return no_partials(node)
 
 
-def _split(beaten: str, node: Elementwise) -> Partials:
+def _split(beaten: str, node: Elementwise) -> tuple[Node, Node]:
     """1 where the operand wins, 1/2 at a tie, 0 where it is beaten: the last by a mask."""
     a, b = node.operands
     tie = multiply(apply("equal", a, b), coefficient=-0.5, dtype=node.dtype)
@@ -98,9 +98,9 @@ def _split_without_nan(beaten: str, node: Elementwise) -> Partials:
     shares = _split(beaten, node)
     a, b = (apply("isnan", operand) for operand in node.operands)
 
-    def taken(share: Node | None, own: Node, other: Node) -> Node:
+    def taken(share: Node, own: Node, other: Node) -> Node:
         lost = apply("logical_and", own, apply("logical_not", other))
-        return multiply(apply("logical_not", lost), share if share is not None else zero(node.shape, node.dtype))
+        return multiply(apply("logical_not", lost), share)
 
     return taken(shares[0], a, b), taken(shares[1], b, a)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import factorial, pi, sqrt
 
 from einsumad.errors import DifferentiationError
-from einsumad.functions.catalogue import Partials, Source, apply
+from einsumad.functions.catalogue import Partials, apply
 from einsumad.functions.dtypes import special, special_two
 from einsumad.functions.rows import literal, row, whole
 from einsumad.graph import Elementwise, Node, Params, multiply, negate, ones, scale, total, zero
@@ -83,9 +83,16 @@ def _ndtr(node: Elementwise) -> Partials:
 
 @row("log_ndtr", "special.log_ndtr", (-2.5, 2.5), dtype=special, cost=30)
 def _log_ndtr(node: Elementwise) -> Partials:
-    """``log ndtr(x)``: its derivative ``exp(-x^2/2 - log ndtr(x))/sqrt(2 pi)`` has no quotient of small numbers."""
-    exponent = total(scale(-0.5, apply("square", node.operands[0])), negate(node))
-    return (scale(1 / sqrt(2 * pi), apply("exp", exponent)),)
+    """``log ndtr(x)``: its derivative ``exp(-x^2/2 - log ndtr(x))/sqrt(2 pi)`` has no quotient of small numbers.
+
+    For x < 0, where the exponent cancels, it is ``sqrt(2/pi)/erfcx(-x/sqrt(2))`` (DLMF 7.2.2).
+    """
+    x = node.operands[0]
+    lower = apply("less", x, zero(x.shape, x.dtype))
+    exponent = total(scale(-0.5, apply("square", x)), negate(node))
+    above = scale(1 / sqrt(2 * pi), apply("exp", exponent))
+    below = scale(sqrt(2 / pi), apply("reciprocal", apply("erfcx", scale(-1 / sqrt(2), x), params=(0,))))
+    return (total(multiply(lower, below), multiply(apply("logical_not", lower), above)),)
 
 
 @row("ndtri", "special.ndtri", (0.1, 0.9), dtype=special, cost=40)
@@ -172,30 +179,3 @@ def _kl_div(node: Elementwise) -> Partials:
     x, y = node.operands
     in_y = total(ones(x.shape, x.dtype), multiply(x, apply("reciprocal", y), coefficient=-1))
     return _log_quotient(x, y), in_y
-
-
-def _bessel(letter: str) -> Source:
-    """Write a Bessel function of the whole order that is the only parameter, by its own ufunc where SciPy has one."""
-
-    def source(operands: tuple[str, ...], params: Params) -> str:
-        order = whole(params)
-        known = order in (0, 1)
-        return f"special.{letter}{order}({operands[0]})" if known else f"special.{letter}v({order}, {operands[0]})"
-
-    return source
-
-
-@row("bessel_j", _bessel("j"), (0.3, 8.0), dtype=special, cost=60, symbol="J", takes_out=True)
-def _bessel_j(node: Elementwise) -> Partials:
-    """``J_n`` of whole order: ``J_n' = (J_(n-1) - J_(n+1))/2``, with ``J_(-n) = (-1)^n J_n`` (DLMF 10.6.1)."""
-    x, order = node.operands[0], whole(node.params)
-    below, above = (apply("bessel_j", x, params=(k,)) for k in (order - 1, order + 1))
-    return (total(scale(0.5, below), scale(-0.5, above)),)
-
-
-@row("bessel_i", _bessel("i"), (0.3, 4.0), dtype=special, cost=60, symbol="I", takes_out=True)
-def _bessel_i(node: Elementwise) -> Partials:
-    """``I_n`` of whole order: ``I_n' = (I_(n-1) + I_(n+1))/2``, with ``I_(-n) = I_n`` (DLMF 10.29.1)."""
-    x, order = node.operands[0], whole(node.params)
-    below, above = (apply("bessel_i", x, params=(k,)) for k in (order - 1, order + 1))
-    return (total(scale(0.5, below), scale(0.5, above)),)

@@ -1,0 +1,38 @@
+"""Parameters at which the rows of special functions that have some are tested."""
+
+from __future__ import annotations
+
+SPECIAL_PARAMS: dict[str, list[tuple[int | float, ...]]] = {
+    "polygamma": [(1,)],
+    "bessel_j": [(0,), (1.5,)],
+    "bessel_y": [(0,), (0.5,)],
+    "bessel_i": [(1,), (2.5,)],
+    "bessel_k": [(0,), (0.5,)],
+    "bessel_ie": [(0, 0), (1.5, 0)],
+    "bessel_ke": [(0, 0), (0.5, 0)],
+    "spherical_j": [(0,), (2,)],
+    "spherical_y": [(1,)],
+    "spherical_i": [(2,)],
+    "spherical_k": [(1,)],
+    "struve": [(0,), (1.5,)],
+    "modstruve": [(1,)],
+    "kelvin": [(0, 0), (1, 1), (2, 0), (3, 2)],
+    "airy": [(0,), (1,), (2,), (3,)],
+    "integral_bessel": [(0,), (1,), (2,)],
+    "integral_airy": [(0,), (1,), (2,), (3,)],
+    "integral_struve": [(0,), (1,)],
+    "parabolic_cylinder": [(0, 1.5, 0), (1, 0.5, 1), (2, 0.5, 0)],
+    "bessel_moment": [(0, 0), (0.5, 2)],
+    "beta_density": [(-1,), (1,)],
+    "erfcx": [(0,), (1,)],
+    "fresnel": [(0,), (1,)],
+    "expn": [(2,), (0,)],
+    "integral_of_quotient": [(0,), (1,), (2,), (3,)],
+    "jacobi_elliptic": [(0,), (1,), (2,), (3,)],
+    "jacobi": [(4, 0.5, 1.5), (0, 0.5, 0.5)],
+    "gegenbauer": [(4, 0.5)],
+    "laguerre": [(3, 0.5)],
+    "hermite": [(5,)],
+    "hermite_normal": [(4,)],
+    "chebyshev": [(4,), (0,)],
+}
