@@ -57,7 +57,7 @@ def shape_text(shape: Shape) -> str:
     return repr(tuple(shape))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Written:
     """The statements of one step, what it reads, and what nothing reads afterwards."""
 

@@ -27,7 +27,7 @@ from einsumad.graph.display import expression_text
 from einsumad.planning import Choice, Plan, Request
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
     """What is computed and how: print it, or let a notebook show it."""
 

@@ -31,7 +31,7 @@ _MASK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Slice:
     """A run of an axis."""
 
@@ -40,19 +40,19 @@ class Slice:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Number:
     """One index of an axis."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NewAxis:
     """An axis of size one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places:
     """Indices of an axis: an integer array, or a traced one."""
 

@@ -23,7 +23,7 @@ from einsumad.frontend.variables import mark_variable
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Variables:
     """The differentiated arguments of a call: a leaf for each array in them, what it stands for, and their tree."""
 
@@ -36,7 +36,7 @@ class Variables:
         return unflatten(self.tree, results)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
     """What a function computed: the differentiated arguments, the outputs as nodes, and the tree of the outputs."""
 

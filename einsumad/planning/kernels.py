@@ -3,7 +3,8 @@
 Owns the kernels and their fusions. Imports the graph and the primitives. Invariant: a kernel with its
 operands is all that lowering, cost and printing need of a node.
 
-Labels are those of the node: 0, 1, ... for the axes of the result, larger ones are summed.
+Nothing compares kernels, and :mod:`einsumad.planning.text` prints them; generated methods for that would only make the
+import slower. Labels are those of the node: 0, 1, ... for the axes of the result, larger ones are summed.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from einsumad.planning.primitives import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fill:
     """One number everywhere."""
 
     value: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Layout:
     """Axes permuted, diagonals taken, other labels summed, times a number."""
 
@@ -56,7 +57,7 @@ class Layout:
     coefficient: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Embed:
     """The operand with these labels (the number, where there is none) on diagonals of zeros, or spread."""
 
@@ -65,7 +66,7 @@ class Embed:
     coefficient: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Group:
     """The entrywise product of the operands, those in `divisors` dividing, where all in `masks` hold."""
 
@@ -74,7 +75,7 @@ class Group:
     divisors: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Contract:
     """Two operands multiplied and summed over labels that both have."""
 
@@ -82,14 +83,14 @@ class Contract:
     right: Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sum:
     """The operands times their coefficients, added up."""
 
     coefficients: tuple[Number, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Choose:
     """The second operand where the first holds, else the third, each times its coefficient."""
 
@@ -97,7 +98,7 @@ class Choose:
     coefficients: tuple[Number, Number]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Apply:
     """A catalogue function entry by entry."""
 
@@ -105,7 +106,7 @@ class Apply:
     params: Params
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call:
     """A catalogue function of whole tensors."""
 
@@ -113,7 +114,7 @@ class Call:
     params: Params
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AffineMap:
     """An affine 0/1 tensor written out."""
 
@@ -121,12 +122,12 @@ class AffineMap:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OneHot:
     """One-hot rows written out."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inside:
     """Where an affine map stays within an axis of this size."""
 
@@ -135,7 +136,7 @@ class Inside:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Window:
     """The operand with its axis `at` read at ``offset + sum of strides * places``, always within its bounds."""
 
@@ -146,7 +147,7 @@ class Window:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pad:
     """The operand with its axis `at` read from `offset` on, zero where that is out of bounds."""
 
@@ -156,7 +157,7 @@ class Pad:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Take:
     """The first operand with its axis `at` read at the values of the second."""
 
@@ -165,7 +166,7 @@ class Take:
     places: Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Merge:
     """The operand with its axes `places` made one, `at`, in which they are numbered in C order."""
 
@@ -174,7 +175,7 @@ class Merge:
     places: Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlap:
     """The operand added into zeros at ``offset + sum of strides * places``, bounds respected."""
 
@@ -185,7 +186,7 @@ class Overlap:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Put:
     """The first operand added into zeros at the values of the second."""
 

@@ -33,7 +33,7 @@ _PADDED = 4
 """How many times as much an entry costs that is read with padding and a mask."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Map:
     """``[at = f(places)]`` with the structural node that says it."""
 
@@ -54,7 +54,7 @@ class Map:
         return Factor(selection(node.operands[0], node.shape[-1], dtype), self.labels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Writing:
     """A map along which the result is written, and the labels that the result has afterwards."""
 
@@ -62,7 +62,7 @@ class Writing:
     output: Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Applied:
     """Factors and masks without structural operands, the labels of their product, and how it is written."""
 

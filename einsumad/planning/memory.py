@@ -21,7 +21,7 @@ from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge
 _FALLBACK = 16 * 2**30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draft:
     """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept.
 
@@ -39,7 +39,7 @@ class Draft:
     operand_dtypes: tuple[np.dtype, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Memory:
     """Who takes whose memory, and the peak.
 

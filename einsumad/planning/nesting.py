@@ -28,7 +28,7 @@ from einsumad.planning.resolve import Resolved, size_of
 _FEWEST = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Pair:
     """Two labels of a map, the terms that they add to its equation, and the factors that have them."""
 

@@ -21,7 +21,7 @@ _BRANCHED = 8
 Sets = tuple[Labels, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pair:
     """One contraction: its operands by position among leaves and earlier results, and what it keeps."""
 

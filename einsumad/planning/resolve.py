@@ -30,7 +30,7 @@ from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, numbe
 _LARGEST_COEFFICIENT = 1e64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Resolved:
     """A product of factors where all masks hold, summed to the labels of `output`, and how it is embedded.
 

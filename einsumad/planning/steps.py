@@ -16,7 +16,7 @@ from einsumad.planning.cost import Cost
 from einsumad.planning.kernels import Kernel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constant:
     """An operand that is a number, in the dtype that its node has."""
 
@@ -27,7 +27,7 @@ class Constant:
 Operand: TypeAlias = int | Constant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Step:
     """One kernel: reads `operands`, writes `register`.
 

@@ -44,7 +44,7 @@ _INDEX_DTYPE = np.dtype(np.int64)
 Factor = tuple[Node, Labels]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Equation:
     """``constant + Σ coefficients[label] · label = 0``; labels with coefficient 0 belong to it too."""
 

@@ -23,7 +23,7 @@ MOST_SUBSETS = 8
 MOST_EFFORT = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Match:
     """Operand positions of one term that stand in another, where, and how the labels of the other are called here."""
 
@@ -36,7 +36,7 @@ Group: TypeAlias = tuple[tuple[Product, Match], ...]
 _STAND_IN: Node = fresh_leaf((), float)  # for the inner sum, of which only the labels matter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Split:
     """Operands of a term to pull out of it and of a group of others, and the work saved; `members` are the terms."""
 

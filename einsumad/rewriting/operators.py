@@ -27,7 +27,7 @@ from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.rules import Context, Rule
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Direction:
     """What a pair of axes of an operator row in a product is contracted with.
 

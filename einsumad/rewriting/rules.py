@@ -30,7 +30,7 @@ class Context:
         return self.users[node] > 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rule:
     """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end.
 

@@ -20,7 +20,7 @@ _WORTH_A_CALL = 256
 """Entries of a matrix from which a product for each one of a stack costs less than a copy of the stack."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Side:
     """One operand: its expression, its labels, the same in order of memory, and those that only it has."""
 

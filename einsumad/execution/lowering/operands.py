@@ -17,7 +17,7 @@ from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Registers:
     """The registers of a plan: shape, shape that is stored, dtype, and order in memory.
 
@@ -39,7 +39,7 @@ def registers_of(plan: Plan) -> Registers:
     return Registers(shapes, stored, dtypes, orders)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Term:
     """An operand as an expression that broadcasts, with the shape it has."""
 

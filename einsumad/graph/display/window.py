@@ -16,7 +16,7 @@ from einsumad.graph.nodes import Leaf, Node
 WIDEST = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Window:
     """The visible nodes (operands first), what they use that is not visible, and how often each is used."""
 
