@@ -40,7 +40,7 @@ def _refusing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def refusing(*args: Any, **kwargs: Any) -> Any:
         if holds_tensor([*args, *kwargs.values()]):
-            raise TracingError(f"scipy.linalg.{name} is not supported on traced values: {REASONS[name][1]}")
+            raise TracingError(f"scipy.linalg.{name} is not supported on traced values: {REASONS[name].reason}")
         return function(*args, **kwargs)
 
     return refusing

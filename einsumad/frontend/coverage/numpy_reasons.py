@@ -7,19 +7,8 @@ handler or stands here; what is *refused* raises with its reason, what is *const
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-Status: TypeAlias = Literal["constant", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What becomes of a function that is not traced, and why."""
-
-    status: Status
-    reason: str
-
+from einsumad.frontend.coverage.verdicts import Verdict, each
 
 _BITS = "it works on the bits of integers, which have no derivative: apply it to plain integers"
 _INTEGERS = "it is a function of integers, which have no derivative: apply it to plain integers"
@@ -40,22 +29,18 @@ _TYPES = "it is about dtypes, shapes or Python objects"
 _SETTINGS = "it is about the settings of NumPy and its installation"
 
 
-def _all(status: Status, reason: str, names: str) -> dict[str, Verdict]:
-    return {name: Verdict(status, reason) for name in names.split()}
-
-
 REASONS: Mapping[str, Verdict] = {
-    **_all("refused", _BITS, "bitwise_count bitwise_left_shift bitwise_right_shift left_shift right_shift"),
-    **_all("refused", _BITS, "packbits unpackbits"),
-    **_all("refused", _INTEGERS, "gcd lcm"),
-    **_all("refused", _NEIGHBOUR, "nextafter spacing"),
-    **_all("refused", _DATES, "isnat busday_count busday_offset is_busday datetime_as_string datetime_data"),
-    **_all("refused", _FILE, "save savetxt savez savez_compressed"),
-    **_all("refused", _MEMORY, "may_share_memory shares_memory from_dlpack"),
-    **_all("refused", _ARRAY, "array asarray asanyarray fromiter"),
-    **_all("refused", _COPY, "asarray_chkfinite ascontiguousarray asfortranarray require"),
-    **_all("refused", _MATRIX, "asmatrix bmat"),
-    **_all("refused", _TEXT, "base_repr binary_repr format_float_positional format_float_scientific"),
+    **each("bitwise_count bitwise_left_shift bitwise_right_shift left_shift right_shift", "refused", _BITS),
+    **each("packbits unpackbits", "refused", _BITS),
+    **each("gcd lcm", "refused", _INTEGERS),
+    **each("nextafter spacing", "refused", _NEIGHBOUR),
+    **each("isnat busday_count busday_offset is_busday datetime_as_string datetime_data", "refused", _DATES),
+    **each("save savetxt savez savez_compressed", "refused", _FILE),
+    **each("may_share_memory shares_memory from_dlpack", "refused", _MEMORY),
+    **each("array asarray asanyarray fromiter", "refused", _ARRAY),
+    **each("asarray_chkfinite ascontiguousarray asfortranarray require", "refused", _COPY),
+    **each("asmatrix bmat", "refused", _MATRIX),
+    **each("base_repr binary_repr format_float_positional format_float_scientific", "refused", _TEXT),
     "frexp": Verdict(
         "refused", "its exponent is a whole number that depends on the value: scale by np.ldexp with a known exponent"
     ),
@@ -73,13 +58,13 @@ REASONS: Mapping[str, Verdict] = {
     "arange": Verdict("refused", "NumPy makes a plain array of numbers: use einsumad.numpy.arange, or np.linspace"),
     "frompyfunc": Verdict("refused", "its ufuncs call Python for each entry: call the function on traced arrays"),
     "kaiser": Verdict("refused", "it is traced in neither argument: write it with np.i0 where its shape is traced"),
-    **_all("constant", _WINDOW, "bartlett blackman hamming hanning"),
-    **_all("constant", _SHAPE, "empty eye identity ones zeros tri indices diag_indices mask_indices"),
-    **_all("constant", _SHAPE, "tril_indices triu_indices broadcast_shapes"),
-    **_all("constant", _READS, "frombuffer fromfile fromregex fromstring genfromtxt load loadtxt nested_iters"),
-    **_all("constant", _TYPES, "isdtype isfortran isscalar issubdtype iterable mintypecode promote_types typename"),
-    **_all("constant", _SETTINGS, "get_include get_printoptions getbufsize geterr geterrcall info printoptions"),
-    **_all("constant", _SETTINGS, "set_printoptions setbufsize seterr seterrcall show_config show_runtime test"),
+    **each("bartlett blackman hamming hanning", "constant", _WINDOW),
+    **each("empty eye identity ones zeros tri indices diag_indices mask_indices", "constant", _SHAPE),
+    **each("tril_indices triu_indices broadcast_shapes", "constant", _SHAPE),
+    **each("frombuffer fromfile fromregex fromstring genfromtxt load loadtxt nested_iters", "constant", _READS),
+    **each("isdtype isfortran isscalar issubdtype iterable mintypecode promote_types typename", "constant", _TYPES),
+    **each("get_include get_printoptions getbufsize geterr geterrcall info printoptions", "constant", _SETTINGS),
+    **each("set_printoptions setbufsize seterr seterrcall show_config show_runtime test", "constant", _SETTINGS),
 }
 """For each name without a handler: whether it is constant or refused, and the reason."""
 

@@ -7,9 +7,8 @@ stands here, as "constant" if nothing that is differentiated goes into it, or as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
 
-Status: TypeAlias = Literal["constant", "refused"]
+from einsumad.frontend.coverage.verdicts import Status, Verdict
 
 _SIZE_ONLY = "its arguments are sizes and options, so its value is a constant: call it with plain numbers"
 _LOOKUP = "it looks routines of a library up and computes nothing"
@@ -67,7 +66,7 @@ _BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
     ("refused", "the norm of a derivative as an operator is not supported yet: use expm_frechet"): ("expm_cond",),
     ("refused", "the scaling is by powers of two that depend on values, and jumps"): ("matrix_balance",),
 }
-REASONS: Mapping[str, tuple[Status, str]] = {
-    name: (status, reason) for (status, reason), names in _BY_REASON.items() for name in sorted(names)
+REASONS: Mapping[str, Verdict] = {
+    name: Verdict(status, reason) for (status, reason), names in _BY_REASON.items() for name in sorted(names)
 }
 """For each function that does not take traced values whether it is constant or refused, and why."""

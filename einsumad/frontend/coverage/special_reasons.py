@@ -1,14 +1,12 @@
 """Why public functions of ``scipy.special`` are not differentiated, or in some operands only.
 
-Owns these reasons as data. Imports nothing. Invariant: every public name of ``scipy.special`` has a handler, or is in
+Owns these reasons as data. Imports the record. Invariant: every public name of ``scipy.special`` has a handler, or is in
 ``einsumad.scipy.special``, works through others, or stands here once.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-Status: TypeAlias = Literal["constant", "refused"]
+from einsumad.frontend.coverage.verdicts import Verdict, each
 
 _COMPLEX = "its values are complex, and complex numbers are not supported yet"
 _PARAMETER = "it solves for a parameter in which the distribution has no closed derivative"
@@ -29,45 +27,43 @@ _CONTROL = "it controls errors and takes no arrays"
 _ALL = "it returns several orders or derivatives at once: use eval_legendre or lpmv for one"
 
 
-def _each(names: str, status: Status, reason: str) -> dict[str, tuple[Status, str]]:
-    return dict.fromkeys(names.split(), (status, reason))
-
-
-REASONS: dict[str, tuple[Status, str]] = {
-    **_each("SpecialFunctionError SpecialFunctionWarning errstate geterr seterr", "refused", _CONTROL),
-    **_each("hankel1 hankel1e hankel2 hankel2e h1vp h2vp kelvin lambertw", "refused", _COMPLEX),
-    **_each("modfresnelm modfresnelp wofz sph_harm_y sph_harm_y_all", "refused", _COMPLEX),
-    **_each("bdtrik bdtrin btdtria btdtrib chdtriv chndtridf chndtrinc fdtridfd gdtrib", "refused", _PARAMETER),
-    **_each("nbdtrik nbdtrin ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc", "refused", _PARAMETER),
-    **_each("pdtrik stdtridf", "refused", _PARAMETER),
-    **_each("chndtr chndtrix ncfdtr ncfdtri nctdtr nctdtrit", "refused", _SERIES),
-    **_each("kolmogorov kolmogi smirnov smirnovi zetac", "refused", _SERIES),
-    **_each("chebyc chebys chebyt chebyu gegenbauer genlaguerre hermite hermitenorm jacobi", "refused", _OBJECT),
-    **_each("laguerre legendre sh_chebyt sh_chebyu sh_jacobi sh_legendre", "refused", _OBJECT),
-    **_each("c_roots cg_roots h_roots he_roots j_roots js_roots l_roots la_roots p_roots ps_roots", "constant", _ROOTS),
-    **_each("s_roots t_roots ts_roots u_roots us_roots roots_chebyc roots_chebys roots_chebyt", "constant", _ROOTS),
-    **_each("roots_chebyu roots_gegenbauer roots_genlaguerre roots_hermite roots_hermitenorm", "constant", _ROOTS),
-    **_each("roots_jacobi roots_laguerre roots_legendre roots_sh_chebyt roots_sh_chebyu", "constant", _ROOTS),
-    **_each("roots_sh_jacobi roots_sh_legendre", "constant", _ROOTS),
-    **_each("ai_zeros bei_zeros beip_zeros ber_zeros berp_zeros bi_zeros erf_zeros fresnel_zeros", "constant", _ZEROS),
-    **_each("fresnelc_zeros fresnels_zeros jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros kei_zeros", "constant", _ZEROS),
-    **_each("keip_zeros kelvin_zeros ker_zeros kerp_zeros y0_zeros y1_zeros y1p_zeros yn_zeros", "constant", _ZEROS),
-    **_each("ynp_zeros", "constant", _ZEROS),
-    **_each("bernoulli euler factorial2 factorialk stirling2", "constant", _WHOLE),
-    **_each("lmbda lqmn lqn pbdn_seq pbdv_seq pbvv_seq riccati_jn riccati_yn", "refused", _TABLE),
-    **_each("obl_cv_seq pro_cv_seq mathieu_even_coef mathieu_odd_coef", "refused", _TABLE),
-    **_each("assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all", "refused", _ALL),
-    **_each("sph_legendre_p sph_legendre_p_all", "refused", _ALL),
-    **_each("mathieu_a mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2", "refused", _MATHIEU),
-    **_each("mathieu_modsem1 mathieu_modsem2 mathieu_sem", "refused", _MATHIEU),
-    **_each("obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv", "refused", _SPHEROIDAL),
-    **_each("pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv", "refused", _SPHEROIDAL),
-    **_each("ellip_harm ellip_harm_2 ellip_normal", "refused", "ellipsoidal harmonics have no closed derivative"),
-    **_each("elliprd elliprf elliprg elliprj", "refused", _CARLSON),
-    **_each("it2i0k0 it2j0y0 it2struve0", "refused", _CANCELS),
-    "airye": ("refused", "the derivatives of the scaled functions cancel for large arguments: use airy"),
-    "voigt_profile": ("refused", "its derivative needs the imaginary part of a complex function and is not supported"),
-    "riemann_zeta": ("refused", "the derivative of zeta(x) in x is a series: zeta(x, q) is differentiated in q"),
+REASONS: dict[str, Verdict] = {
+    **each("SpecialFunctionError SpecialFunctionWarning errstate geterr seterr", "refused", _CONTROL),
+    **each("hankel1 hankel1e hankel2 hankel2e h1vp h2vp kelvin lambertw", "refused", _COMPLEX),
+    **each("modfresnelm modfresnelp wofz sph_harm_y sph_harm_y_all", "refused", _COMPLEX),
+    **each("bdtrik bdtrin btdtria btdtrib chdtriv chndtridf chndtrinc fdtridfd gdtrib", "refused", _PARAMETER),
+    **each("nbdtrik nbdtrin ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc", "refused", _PARAMETER),
+    **each("pdtrik stdtridf", "refused", _PARAMETER),
+    **each("chndtr chndtrix ncfdtr ncfdtri nctdtr nctdtrit", "refused", _SERIES),
+    **each("kolmogorov kolmogi smirnov smirnovi zetac", "refused", _SERIES),
+    **each("chebyc chebys chebyt chebyu gegenbauer genlaguerre hermite hermitenorm jacobi", "refused", _OBJECT),
+    **each("laguerre legendre sh_chebyt sh_chebyu sh_jacobi sh_legendre", "refused", _OBJECT),
+    **each("c_roots cg_roots h_roots he_roots j_roots js_roots l_roots la_roots p_roots ps_roots", "constant", _ROOTS),
+    **each("s_roots t_roots ts_roots u_roots us_roots roots_chebyc roots_chebys roots_chebyt", "constant", _ROOTS),
+    **each("roots_chebyu roots_gegenbauer roots_genlaguerre roots_hermite roots_hermitenorm", "constant", _ROOTS),
+    **each("roots_jacobi roots_laguerre roots_legendre roots_sh_chebyt roots_sh_chebyu", "constant", _ROOTS),
+    **each("roots_sh_jacobi roots_sh_legendre", "constant", _ROOTS),
+    **each("ai_zeros bei_zeros beip_zeros ber_zeros berp_zeros bi_zeros erf_zeros fresnel_zeros", "constant", _ZEROS),
+    **each("fresnelc_zeros fresnels_zeros jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros kei_zeros", "constant", _ZEROS),
+    **each("keip_zeros kelvin_zeros ker_zeros kerp_zeros y0_zeros y1_zeros y1p_zeros yn_zeros", "constant", _ZEROS),
+    **each("ynp_zeros", "constant", _ZEROS),
+    **each("bernoulli euler factorial2 factorialk stirling2", "constant", _WHOLE),
+    **each("lmbda lqmn lqn pbdn_seq pbdv_seq pbvv_seq riccati_jn riccati_yn", "refused", _TABLE),
+    **each("obl_cv_seq pro_cv_seq mathieu_even_coef mathieu_odd_coef", "refused", _TABLE),
+    **each("assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all", "refused", _ALL),
+    **each("sph_legendre_p sph_legendre_p_all", "refused", _ALL),
+    **each("mathieu_a mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2", "refused", _MATHIEU),
+    **each("mathieu_modsem1 mathieu_modsem2 mathieu_sem", "refused", _MATHIEU),
+    **each("obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv", "refused", _SPHEROIDAL),
+    **each("pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv", "refused", _SPHEROIDAL),
+    **each("ellip_harm ellip_harm_2 ellip_normal", "refused", "ellipsoidal harmonics have no closed derivative"),
+    **each("elliprd elliprf elliprg elliprj", "refused", _CARLSON),
+    **each("it2i0k0 it2j0y0 it2struve0", "refused", _CANCELS),
+    "airye": Verdict("refused", "the derivatives of the scaled functions cancel for large arguments: use airy"),
+    "voigt_profile": Verdict(
+        "refused", "its derivative needs the imaginary part of a complex function and is not supported"
+    ),
+    "riemann_zeta": Verdict("refused", "the derivative of zeta(x) in x is a series: zeta(x, q) is differentiated in q"),
 }
 """For each public name that is not differentiated: whether its result is a constant or it is refused, and why."""
 
@@ -121,4 +117,4 @@ PARTLY: dict[str, str] = {
 def reason_for(name: str) -> str | None:
     """Why the function of ``scipy.special`` is refused, if it stands here."""
     found = REASONS.get(name.removeprefix("scipy.special."))
-    return None if found is None else found[1]
+    return None if found is None else found.reason
