@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -58,6 +59,10 @@ class GeneralFunction:
     position, terms of shape ``node.shape + operand.shape`` whose sum is the local Jacobian; none means zero.
     `kernel` maps arrays, then the parameters, to the value. `cost` is in flops. `domain` says in words which
     operands are well-behaved. Where it `gives_index` its operands keep their dtype, which is another one.
+
+    `expansion` is the value as an expression of other rows, put in its place when a plan is made, after all
+    differentiation; it is given the names of the functions that the graph has of the same first operand, so that what
+    they share is computed once, and may decline with None.
     """
 
     name: str
@@ -70,6 +75,7 @@ class GeneralFunction:
     domain: str
     doc: str
     gives_index: bool = False
+    expansion: Callable[[General, AbstractSet[str]], Node | None] | None = None
 
 
 class _Named(Protocol):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+
+from einsumad.functions import call
+from einsumad.graph import Node
 
 Array = np.ndarray[Any, Any]
 
@@ -26,13 +30,26 @@ def positive(*shape: int) -> Array:
 
 @dataclass(frozen=True)
 class Case:
-    """One row at one point. `exact`: linear in each entry, so that differences of any step are exact."""
+    """One row at one point. `exact`: linear in each entry, so that differences of any step are exact.
+
+    `symmetric`: a function of symmetric matrices, so only those are compared. Order 0: never differentiated.
+    """
 
     name: str
     operands: tuple[Array, ...]
-    params: tuple[int, ...] = ()
+    params: tuple[int | float | str, ...] = ()
     exact: bool = False
     order: int = 2
+    symmetric: bool = False
+
+    def allowed(self, operand: Array) -> Array:
+        """The operand, or the symmetric part of its matrices."""
+        return (operand + np.swapaxes(operand, -1, -2)) / 2 if self.symmetric else operand
+
+    def build(self, symbols: Sequence[Node]) -> Node:
+        """The function of the symbols, read as symmetric matrices where it is one of such."""
+        operands = [call("mirrored", symbol, params=(0,)) for symbol in symbols] if self.symmetric else symbols
+        return call(self.name, *operands, params=self.params)
 
     def __str__(self) -> str:
         return "-".join(map(str, (self.name, *self.params, *[o.shape for o in self.operands])))

@@ -1,0 +1,117 @@
+"""The numerical kernels of the factorisations.
+
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: values are NumPy's, batch axes
+lead, and what has no derivative because numbers are equal to rounding is NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_ROUNDINGS = 10
+"""Eigenvalues of an n by n matrix are known to about n roundings of the largest; closer ones are taken as equal."""
+
+
+def _side(upper: int) -> Literal["L", "U"]:
+    return "U" if upper else "L"
+
+
+def mirrored(a: Array, upper: int) -> Array:
+    """The symmetric matrix of one triangle: the lower one, or the upper one if the parameter is 1."""
+    read = np.swapaxes(a, -1, -2) if upper else a
+    return np.where(np.tri(a.shape[-1], dtype=bool), read, np.swapaxes(read, -1, -2))
+
+
+def triangle_weights(a: Array, below: float, on: float, above: float) -> Array:
+    """A matrix of the shape of the operand's with one number below, on and above the diagonal."""
+    rows, columns = a.shape[-2:]
+    place = np.arange(rows)[:, None] - np.arange(columns)
+    return np.where(place > 0, below, np.where(place < 0, above, on)).astype(a.dtype)
+
+
+def cholesky(a: Array) -> Array:
+    """The lower triangular L with ``L L^T = a``."""
+    return np.asarray(np.linalg.cholesky(a))
+
+
+def eigh_values(a: Array, upper: int) -> Array:
+    """The eigenvalues in ascending order."""
+    return np.asarray(np.linalg.eigvalsh(a, _side(upper)))
+
+
+def eigh_vectors(a: Array, upper: int) -> Array:
+    """The eigenvectors as columns."""
+    return np.asarray(np.linalg.eigh(a, _side(upper)).eigenvectors)
+
+
+def eigh_packed(a: Array, upper: int) -> Array:
+    """The eigenvalues as a first row, and below them the eigenvectors as columns."""
+    values, vectors = np.linalg.eigh(a, _side(upper))
+    return np.concatenate([values[..., None, :], vectors], axis=-2)
+
+
+def gaps(x: Array, sign: int) -> Array:
+    """``1 / (x[j] + sign x[i])`` off the diagonal, 0 on it; NaN where the denominator is 0 to rounding.
+
+    For sums (sign 1) the diagonal is NaN too where ``2 x[i]`` is 0 to rounding.
+    """
+    size = x.shape[-1]
+    denominator = x[..., None, :] + sign * x[..., :, None]
+    scale = np.max(np.abs(x), axis=-1, initial=0)[..., None, None]
+    vanishes = ~(np.abs(denominator) > _ROUNDINGS * size * np.finfo(x.dtype).eps * scale)
+    result = 1 / np.where(vanishes, np.array(np.nan, x.dtype), denominator)
+    on = np.eye(size, dtype=bool)
+    return np.where(on & ~vanishes if sign > 0 else on, np.zeros((), x.dtype), result)
+
+
+def svd_values(a: Array, _full: int) -> Array:
+    """The singular values in descending order."""
+    return np.asarray(np.linalg.svd(a, compute_uv=False))
+
+
+def svd_left(a: Array, full: int) -> Array:
+    """The left singular vectors as columns: as many as there are singular values, or all if the parameter is 1."""
+    return np.asarray(np.linalg.svd(a, full_matrices=bool(full)).U)
+
+
+def svd_right(a: Array, full: int) -> Array:
+    """The right singular vectors as columns: as many as there are singular values, or all if the parameter is 1."""
+    return np.swapaxes(np.linalg.svd(a, full_matrices=bool(full)).Vh, -1, -2)
+
+
+def svd_packed(a: Array, full: int) -> Array:
+    """The singular values as a first row, below them the left vectors, then the right ones, as columns; filled up."""
+    left, values, right = np.linalg.svd(a, full_matrices=bool(full))
+    parts = [values[..., None, :], left, np.swapaxes(right, -1, -2)]
+    width = max(part.shape[-1] for part in parts)
+    rows = [part.shape[-2] for part in parts]
+    result = np.zeros((*a.shape[:-2], sum(rows), width), a.dtype)
+    start = 0
+    for part, height in zip(parts, rows, strict=True):
+        result[..., start : start + height, : part.shape[-1]] = part
+        start += height
+    return result
+
+
+def qr_orthogonal(a: Array) -> Array:
+    """The matrix Q with orthonormal columns in ``Q R = a``."""
+    return np.asarray(np.linalg.qr(a).Q)
+
+
+def qr_triangular(a: Array) -> Array:
+    """The upper triangular matrix R in ``Q R = a``."""
+    return np.asarray(np.linalg.qr(a, mode="r"))
+
+
+def qr_packed(a: Array) -> Array:
+    """The rows of Q, and below them those of R."""
+    return np.concatenate(np.linalg.qr(a), axis=-2)
+
+
+def pinv(a: Array, cut: float) -> Array:
+    """The pseudo-inverse, singular values up to `cut` times the largest one left out."""
+    return np.asarray(np.linalg.pinv(a, cut))
