@@ -16,7 +16,8 @@ def solve_instead_of_inverse(node: Einsum, context: Context) -> Node | None:
         return None
     for k in range(2):
         inverse = node.operands[k]
-        if isinstance(inverse, General) and inverse.function == "inverse" and not context.is_shared(inverse):
+        plain = isinstance(inverse, General) and inverse.function == "inverse" and not inverse.params
+        if isinstance(inverse, General) and plain and not context.is_shared(inverse):
             found = _solve(node, inverse, node.inputs[k], node.operands[1 - k], node.inputs[1 - k])
             if found is not None:
                 return found

@@ -139,7 +139,11 @@ def test_every_row_has_a_case() -> None:
     }
     assert {case.name for case in ELEMENTWISE} == set(elementwise_names()) - truth
     indices = {name for name in general_names() if general_function(name).gives_index}
-    assert {case.name for case in GENERAL} == {case.name for case in BATCHED} == set(general_names()) - indices - PLANS_ONLY
+    assert (
+        {case.name for case in GENERAL}
+        == {case.name for case in BATCHED}
+        == set(general_names()) - indices - PLANS_ONLY
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -62,7 +62,9 @@ def test_derivatives(case: Case) -> None:
         expressions = following
 
 
-@pytest.mark.parametrize("case", [case for case in ALL_CASES if case.order and not general_function(case.name).gives_index], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in ALL_CASES if case.order and not general_function(case.name).gives_index], ids=str
+)
 def test_single_precision_stays(case: Case) -> None:
     symbols = symbols_of(case, np.float32)
     values = dict(zip(symbols, case.operands, strict=True))

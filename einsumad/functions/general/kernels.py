@@ -116,6 +116,18 @@ def log_determinant(a: Array) -> Array:
     return np.asarray(np.where(sign < 0, np.array(np.nan, a.dtype), value))
 
 
+def inverse(a: Array, quiet: int = 0) -> Array:
+    """``inv(a[b])``; a singular matrix raises LinAlgError, or gives NaN if the parameter is 1."""
+    try:
+        return np.asarray(np.linalg.inv(a))
+    except np.linalg.LinAlgError:
+        if not quiet:
+            raise
+    if a.ndim > 2:
+        return np.stack([inverse(part, quiet) for part in a])
+    return np.full(a.shape, np.nan, a.dtype)
+
+
 def product(x: Array) -> Array:
     """``prod over i of x[b, i]``."""
     return np.asarray(np.prod(x, axis=-1))

@@ -13,6 +13,7 @@ import numpy as np
 from einsumad.errors import ShapeError
 from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
+from einsumad.functions.general import kernels
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.graph import General, Node, Params, Shape, unit
 
@@ -23,7 +24,10 @@ def _infer_inverse(operands: tuple[Node, ...], params: Params) -> tuple[Shape, n
 
 
 def _inverse_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dY = -Y dA Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] delta[b b']``."""
+    """``dY = -Y dA Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] delta[b b']``.
+
+    With the parameter 1 the inverse of a singular matrix is NaN instead of an error.
+    """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, j), (k, m) = axes.out, axes.into
     return (term(node, axes, [(node, (*axes.batch, i, k)), (node, (*axes.batch, m, j))], -1),)
@@ -39,7 +43,7 @@ register_general(
         arity=1,
         infer=_infer_inverse,
         jacobian=_inverse_jacobian,
-        kernel=np.linalg.inv,
+        kernel=kernels.inverse,
         cost=_cubic,
         symbol="inv",
         domain="invertible matrices; a singular one raises numpy.linalg.LinAlgError",
