@@ -1,4 +1,4 @@
-"""numpy.linalg: derivatives to third order along a line, against differences of NumPy's values; and at special points."""
+"""numpy.linalg: derivatives to third order along a line, against differences of the values; and at special points."""
 
 import math
 from collections.abc import Callable
@@ -61,7 +61,7 @@ SYMMETRIC: dict[str, Function] = {
     "eigvalsh": lambda a: weighed(LINALG.eigvalsh(a)),
     "eigvalsh U": lambda a: weighed(LINALG.eigvalsh(a, "U") ** 3),
     "eigh": lambda a: all_parts(LINALG.eigh(a)),
-    "svd hermitian": lambda a: without_signs(*LINALG.svd(a - 2.4 * np.eye(a.shape[-1]), hermitian=True)),
+    "svd hermitian": lambda a: without_signs(*LINALG.svd(a - 2.3 * np.eye(a.shape[-1]), hermitian=True)),
     "pinv hermitian": lambda a: weighed(LINALG.pinv(a, hermitian=True)),
 }
 GENERAL: dict[str, Function] = {
