@@ -23,8 +23,8 @@ MOST_METHODS_OF_A_CLASS = 15
 LAZY_LOADERS: dict[str, str] = {
     "einsumad/cli/targets.py": "the user names the module whose functions are checked",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
-    "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
     "einsumad/frontend/trees.py": "optree takes long to load and importing the library has to be quick",
+    "einsumad/functions/values.py": "SciPy takes long to load and few expressions use it",
     "einsumad/testing/pytest_plugin.py": "pytest loads the plugin in every run, and few runs check derivatives",
     "einsumad/testing/systems/contract.py": "JAX, PyTorch and Autograd are optional and needed only when asked for",
 }

@@ -25,6 +25,7 @@ from einsumad.functions.catalogue import (
 )
 from einsumad.functions.elementwise.powers import power_of
 from einsumad.functions.rows import row
+from einsumad.functions.values import value_function
 
 __all__ = [
     "ElementwiseFunction",
@@ -47,4 +48,5 @@ __all__ = [
     "register_general",
     "row",
     "source_of",
+    "value_function",
 ]

@@ -5,8 +5,20 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 
 from __future__ import annotations
 
-from einsumad.graph import Add, Einsum, Elementwise, Node
-from einsumad.rewriting import affine, factoring, flatten, layout, linear, masks, powers, stabilise, structural, sums
+from einsumad.graph import Add, Einsum, Elementwise, General, Node
+from einsumad.rewriting import (
+    affine,
+    factoring,
+    flatten,
+    layout,
+    linear,
+    masks,
+    powers,
+    spectral,
+    stabilise,
+    structural,
+    sums,
+)
 from einsumad.rewriting.rules import Rule
 
 PRODUCT_RULES: tuple[Rule, ...] = (
@@ -17,6 +29,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *stabilise.RULES_FOR_PRODUCTS,
     *powers.RULES_FOR_PRODUCTS,
     *linear.RULES_FOR_PRODUCTS,
+    *spectral.RULES_FOR_PRODUCTS,
     *affine.RULES,
     flatten.RULE_FOR_MAPS,
 )
@@ -33,7 +46,8 @@ FUNCTION_RULES: tuple[Rule, ...] = (
     *linear.RULES_FOR_FUNCTIONS,
     *layout.RULES_FOR_FUNCTIONS,
 )
-ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES)
+GENERAL_RULES: tuple[Rule, ...] = spectral.RULES_FOR_GENERAL
+ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *GENERAL_RULES)
 
 
 def rules_for(node: Node) -> tuple[Rule, ...]:
@@ -45,4 +59,6 @@ def rules_for(node: Node) -> tuple[Rule, ...]:
             return SUM_RULES
         case Elementwise():
             return FUNCTION_RULES
+        case General():
+            return GENERAL_RULES
     return ()

@@ -6,6 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from einsumad.functions import apply
+from einsumad.functions.general.templates import slot, text_of
+from einsumad.graph import add, multiply
 from tests.functions.general_cases import Array, Case, normal, positive
 
 symmetric = partial(Case, symmetric=True)
@@ -21,6 +24,22 @@ def apart(*shape: int) -> Array:
     """Matrices whose singular values are apart."""
     rows, columns = shape[-2:]
     return 0.3 * normal(*shape, seed=2) + np.eye(rows, columns) * np.arange(1, columns + 1)
+
+
+X, P = slot(0), slot(1)
+EXPONENTIAL = text_of(apply("exp", multiply(X, P)))
+CUBIC = text_of(add([multiply(X, X, X), multiply(X, P)]))
+NO_PARAMETER = text_of(apply("sin", X))
+
+
+def with_parameter(name: str, matrix: Array, params: tuple[int | float | str, ...], order: int = 2) -> Case:
+    """A spectral row with one parameter for each matrix; only the matrix has to be symmetric."""
+    return symmetric(
+        name,
+        (matrix, 0.5 + 0.1 * np.arange(matrix[..., 0, :1].size).reshape(matrix[..., 0, :1].shape)),
+        params,
+        order=order,
+    )
 
 
 FACTORISATIONS = [
@@ -48,4 +67,22 @@ FACTORISATIONS = [
     Case("pinv", (apart(3, 2),), (1e-10,)),
     Case("pinv", (apart(2, 2, 3),), (1e-10,), order=1),
     Case("pinv", (apart(2, 2),), (1e-10,)),
+    *[
+        with_parameter(name, matrix, (0, text))
+        for name in ("spectral_sum", "spectral_logsumexp")
+        for matrix, text in ((distinct(2, 2), EXPONENTIAL), (distinct(2, 2, 2), CUBIC), (np.eye(2), EXPONENTIAL))
+    ],
+    *[
+        with_parameter("spectral", matrix, (k, 0, text), order=2 - k // 2)
+        for k, matrix, text in (
+            (0, distinct(2, 2), EXPONENTIAL),
+            (0, np.eye(2), EXPONENTIAL),
+            (0, distinct(2, 2, 2), CUBIC),
+            (1, np.diag([1.0, 1.0]), EXPONENTIAL),
+            (1, np.diag([1.0, 2.0]), CUBIC),
+            (2, np.diag([1.0, 2.0]), EXPONENTIAL),
+        )
+    ],
+    Case("divided_differences", (np.array([0.3, 1.0, 1.0]), np.array([0.7])), (1, EXPONENTIAL)),
+    Case("divided_differences", (np.array([[0.3, 1.0], [2.0, -1.0]]), np.zeros((2, 0))), (2, NO_PARAMETER), order=1),
 ]

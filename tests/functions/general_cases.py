@@ -28,6 +28,10 @@ def positive(*shape: int) -> Array:
     return root @ np.swapaxes(root, -1, -2) + np.eye(shape[-1])
 
 
+def is_square(shape: tuple[int, ...]) -> bool:
+    return len(shape) > 1 and shape[-1] == shape[-2]
+
+
 @dataclass(frozen=True)
 class Case:
     """One row at one point. `exact`: linear in each entry, so that differences of any step are exact.
@@ -43,16 +47,20 @@ class Case:
     symmetric: bool = False
 
     def allowed(self, operand: Array) -> Array:
-        """The operand, or the symmetric part of its matrices."""
-        return (operand + np.swapaxes(operand, -1, -2)) / 2 if self.symmetric else operand
+        """The operand, or the symmetric part of its matrices if it has such."""
+        return (operand + np.swapaxes(operand, -1, -2)) / 2 if self.symmetric and is_square(operand.shape) else operand
 
     def build(self, symbols: Sequence[Node]) -> Node:
         """The function of the symbols, read as symmetric matrices where it is one of such."""
-        operands = [call("mirrored", symbol, params=(0,)) for symbol in symbols] if self.symmetric else symbols
+        operands = [
+            call("mirrored", symbol, params=(0,)) if self.symmetric and is_square(symbol.shape) else symbol
+            for symbol in symbols
+        ]
         return call(self.name, *operands, params=self.params)
 
     def __str__(self) -> str:
-        return "-".join(map(str, (self.name, *self.params, *[o.shape for o in self.operands])))
+        params = ["template" if isinstance(param, str) else param for param in self.params]
+        return "-".join(map(str, (self.name, *params, *[o.shape for o in self.operands])))
 
 
 SINGULAR = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])

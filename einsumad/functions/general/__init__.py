@@ -3,6 +3,15 @@
 Owns the order of import. Imports its modules. Invariant: every module with rows is imported here.
 """
 
-from einsumad.functions.general import determinants, linear, orthogonal, reductions, singular, sorting, symmetric
+from einsumad.functions.general import (
+    determinants,
+    linear,
+    orthogonal,
+    reductions,
+    singular,
+    sorting,
+    spectral,
+    symmetric,
+)
 
-__all__ = ["determinants", "linear", "orthogonal", "reductions", "singular", "sorting", "symmetric"]
+__all__ = ["determinants", "linear", "orthogonal", "reductions", "singular", "sorting", "spectral", "symmetric"]
