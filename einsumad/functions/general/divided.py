@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 _EPS = float(np.finfo(float).eps)
 _NODES = {1: (10, 16), 2: (7, 9), 3: (5, 7)}
 _NODES_BEYOND = (4, 5)
-_GOOD = 20 * _EPS
+_GOOD = 1e-13
 _AT_ONCE = 1 << 18
 
 

@@ -87,6 +87,9 @@ def join_factors(coefficient: Number, sigma: str, factors: Sequence[str], left_o
     return Fragment(lead + written, PRODUCT if plain else SUM)
 
 
+_LONGEST_PARAM = 24
+
+
 def function_text(function: str, parts: Sequence[Fragment], params: Params) -> Fragment:
     """A function of the given arguments in its usual spelling."""
     if function in _RELATIONS and len(parts) == 2:
@@ -109,8 +112,14 @@ def function_text(function: str, parts: Sequence[Fragment], params: Params) -> F
 
 def arguments(texts: Sequence[str], params: Params) -> str:
     """The arguments of a call, parameters behind a semicolon."""
-    tail = "; " + ", ".join(str(param) for param in params) if params else ""
+    tail = "; " + ", ".join(map(param_text, params)) if params else ""
     return ", ".join(texts) + tail
+
+
+def param_text(param: object) -> str:
+    """A parameter; a long text, as of a function that is given, is left out."""
+    text = str(param)
+    return text if len(text) <= _LONGEST_PARAM else "…"
 
 
 def _power(base: Fragment, exponent: Fragment) -> Fragment:
