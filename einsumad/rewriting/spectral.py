@@ -1,4 +1,4 @@
-"""Sums over all eigenvalues and functions of symmetric matrices, recognised by their form.
+"""Sums over all eigenvalues or singular values, and functions of matrices by them, recognised by their form.
 
 Imports the graph and the catalogue. Invariant: what is recognised treats all eigenvalues alike, so that it is a smooth
 function of the matrix where eigenvalues are equal too; the function applied is smooth, or the absolute value of the
@@ -22,6 +22,7 @@ from einsumad.graph import (
     Labels,
     Node,
     Ones,
+    Params,
     add,
     einsum,
     elementwise,
@@ -33,6 +34,7 @@ from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
 _MOST_NODES = 64
+_VALUES = ("eigh_values", "svd_values")
 _SMOOTH = frozenset(
     [
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "sin", "sinh", "tan", "tanh"),
@@ -114,13 +116,13 @@ def _is_plain(param: object) -> bool:
 
 
 def eigenvalues_in(node: Node) -> General | None:
-    """The eigenvalues that an entrywise expression of their shape is made of."""
+    """The eigenvalues or singular values that an entrywise expression of their shape is made of."""
     pending, seen = [node], 0
     while pending and seen < _MOST_NODES:
         found = pending.pop()
         seen += 1
         if isinstance(found, General):
-            if found.function == "eigh_values" and found.shape == node.shape:
+            if found.function in _VALUES and found.shape == node.shape:
                 return found
         elif isinstance(found, (Elementwise, Add, Einsum)):
             pending.extend([operand for operand in found.operands if operand.shape == node.shape])
@@ -128,11 +130,28 @@ def eigenvalues_in(node: Node) -> General | None:
 
 
 def _is_vectors(node: Node) -> bool:
-    return isinstance(node, General) and node.function == "eigh_vectors"
+    return isinstance(node, General) and node.function in ("eigh_vectors", "svd_left", "svd_right")
+
+
+def _values_of_vectors(first: Node, second: Node) -> General | None:
+    """The eigenvalues that belong to twice the same eigenvectors, or the singular values of left and right vectors."""
+    if not isinstance(first, General) or not isinstance(second, General):
+        return None
+    (matrix,), params = first.operands, first.params
+    if first is second and first.function == "eigh_vectors":
+        values = call("eigh_values", matrix, params=params)
+    elif {first.function, second.function} == {"svd_left", "svd_right"} and second.operands == (matrix,):
+        values = call("svd_values", matrix, params=(0,))
+    else:
+        return None
+    return values if isinstance(values, General) and values.shape[-1] == first.shape[-1] == second.shape[-1] else None
 
 
 def spectral_sum(node: Einsum, _: Context) -> Node | None:
-    """``sum_i h(w[i]) = tr h(A)`` and ``V[k,i] h(w[i]) V[l,i] = h(A)[k,l]``, w and V of the symmetric matrix A."""
+    """``sum_i h(w[i]) = tr h(A)`` and ``V[k,i] h(w[i]) V[l,i] = h(A)[k,l]``, w and V of the symmetric matrix A.
+
+    The same for singular values and for left with right singular vectors.
+    """
     found = _of_labels(node)
     if found is None:
         closed = [k for k, operand in enumerate(node.operands) if _holds_vectors(operand, node.dtype)]
@@ -183,13 +202,10 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     if any(labels != batch for labels in own) or len(set(batch)) != len(batch):
         return None
     if vectors:
-        first = node.operands[vectors[0]]
-        if node.operands[vectors[1]] is not first or not isinstance(first, General):
-            return None
-        values: Node | None = call("eigh_values", first.operands[0], params=first.params)
+        values = _values_of_vectors(*[node.operands[k] for k in vectors])
     else:
         values = eigenvalues_in(node.operands[functions[0]])
-    if not isinstance(values, General) or values.dtype != node.dtype:
+    if values is None or values.dtype != node.dtype:
         return None
     reading = _Reading(values)
     factors = [reading.template(node.operands[k]) for k in functions]
@@ -199,11 +215,18 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     template = multiply(*known) if len(known) > 1 else known[0] if known else ones((), FLOAT)
     parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
     text = text_of(template)
-    if not vectors:
-        return call("spectral_sum", values.operands[0], parameters, params=(*values.params, text)), batch
-    params = (0, *values.params, text)
+    function, params, turned = _row_for(values, [node.operands[k] for k in vectors])
     places = [node.inputs[k][-2] for k in vectors]
-    return call("spectral", values.operands[0], parameters, params=params), (*batch, *places)
+    found = call(function, values.operands[0], parameters, params=(*params, text))
+    return found, (*batch, *(reversed(places) if turned else places))
+
+
+def _row_for(values: General, vectors: Sequence[Node]) -> tuple[str, Params, bool]:
+    """The row, its first params, and whether the vectors stand in the other order than the axes of its value."""
+    if values.function == "eigh_values":
+        return ("spectral", (0, *values.params), False) if vectors else ("spectral_sum", values.params, False)
+    right_first = bool(vectors) and isinstance(vectors[0], General) and vectors[0].function == "svd_right"
+    return "singular_map" if vectors else "singular_sum", (), right_first
 
 
 def exponent_of_sum(node: Node) -> Node | None:
@@ -222,7 +245,7 @@ def reduced_spectrum(node: General, _: Context) -> Node | None:
     if node.function not in ("logsumexp", "product"):
         return None
     values = eigenvalues_in(node.operands[0])
-    if values is None:
+    if values is None or values.function != "eigh_values":
         return None
     if node.function == "product":
         return call("determinant", values.operands[0]) if node.operands[0] is values else None

@@ -9,9 +9,20 @@ from einsumad.functions.general import (
     orthogonal,
     reductions,
     singular,
+    singular_functions,
     sorting,
     spectral,
     symmetric,
 )
 
-__all__ = ["determinants", "linear", "orthogonal", "reductions", "singular", "sorting", "spectral", "symmetric"]
+__all__ = [
+    "determinants",
+    "linear",
+    "orthogonal",
+    "reductions",
+    "singular",
+    "singular_functions",
+    "sorting",
+    "spectral",
+    "symmetric",
+]

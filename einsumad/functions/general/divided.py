@@ -32,6 +32,8 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     """``D[b, i0, ..., im] = h[x[b, i0], ..., x[b, im]]`` for the function h that the text describes."""
     size, batch = x.shape[-1], x.shape[:-1]
     points = x.reshape(-1, size).astype(float)
+    if has_kink(text) and order:
+        points = np.where(_is_rounding(points, float(np.finfo(x.dtype).eps)), np.nan, points)
     parameters = c.reshape(points.shape[0], -1).astype(float)
     places = np.argsort(points, axis=-1, kind="stable")
     ascending = np.take_along_axis(points, places, -1)
@@ -40,6 +42,14 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     index = np.sort(np.stack(np.broadcast_arrays(*_grids(rank, order + 1))), axis=0)
     which = np.arange(points.shape[0]).reshape(-1, *[1] * (order + 1))
     return np.asarray(value[(which, *index)], x.dtype).reshape(*batch, *(size,) * (order + 1))
+
+
+def _is_rounding(points: Array, eps: float) -> Array:
+    """Whether points are 0 to rounding without being 0: on which side of a kink at 0 they are is not known."""
+    size = np.abs(points)
+    return np.asarray(
+        (size > 0) & (size <= 10 * points.shape[-1] * eps * np.max(size, axis=-1, keepdims=True, initial=0))
+    )
 
 
 def _grids(rank: Array, count: int) -> list[Array]:

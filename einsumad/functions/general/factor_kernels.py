@@ -40,6 +40,8 @@ def cholesky(a: Array) -> Array:
 
 def eigh_values(a: Array, upper: int) -> Array:
     """The eigenvalues in ascending order."""
+    if upper < 0:
+        return _augmented_eigh(a, -upper)[..., 0, :]
     return np.asarray(np.linalg.eigvalsh(a, _side(upper)))
 
 
@@ -49,9 +51,33 @@ def eigh_vectors(a: Array, upper: int) -> Array:
 
 
 def eigh_packed(a: Array, upper: int) -> Array:
-    """The eigenvalues as a first row, and below them the eigenvectors as columns."""
+    """The eigenvalues as a first row, and below them the eigenvectors as columns; see :func:`_augmented_eigh`."""
+    if upper < 0:
+        return _augmented_eigh(a, -upper)
     values, vectors = np.linalg.eigh(a, _side(upper))
     return np.concatenate([values[..., None, :], vectors], axis=-2)
+
+
+def _augmented_eigh(a: Array, rows: int) -> Array:
+    """The eigenvalues of ``[[0, B], [B^T, 0]]``, B of so many rows, and below them the eigenvectors as columns.
+
+    They come from the singular values of B: with both signs, not in order, and exact zeros with vectors in one of the
+    two spaces.
+    """
+    left, values, right = np.linalg.svd(a[..., :rows, rows:])
+    right = np.swapaxes(right, -1, -2)
+    count, columns = values.shape[-1], right.shape[-1]
+    half = np.sqrt(np.array(0.5, a.dtype))
+    result = np.zeros((*a.shape[:-2], 1 + rows + columns, rows + columns), a.dtype)
+    first, last = slice(0, count), slice(rows + columns - count, rows + columns)
+    above, below = slice(1, 1 + rows), slice(1 + rows, None)
+    for part, sign in ((first, -1), (last, 1)):
+        result[..., 0, part] = sign * values
+        result[..., above, part] = sign * half * left[..., :count]
+        result[..., below, part] = half * right[..., :count]
+    result[..., above, count:rows] = left[..., count:]
+    result[..., below, rows : rows + columns - count] = right[..., count:]
+    return result
 
 
 def gaps(x: Array, sign: int) -> Array:

@@ -23,6 +23,8 @@ from einsumad.graph import General, Labels, Node, Params, Shape, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
 Factors = list[tuple[Node, Labels]]
+SHARING_VECTORS = frozenset({"svd_left", "svd_right", "singular_map"})
+"""Functions that need the singular vectors: beside one of them the values come from the same decomposition."""
 
 
 def matrices(name: str, operand: Node) -> tuple[Shape, int, int]:
@@ -157,21 +159,34 @@ def _pinv_jacobian(node: General, position: int) -> tuple[Node, ...]:
     )
 
 
-def _expand_values(node: General, beside: AbstractSet[str]) -> Node | None:
-    """The singular values as a part of the decomposition, where the vectors are computed too."""
-    if beside.isdisjoint({"svd_left", "svd_right"}):
-        return None
-    return row_of(call("svd_packed", node.operands[0], params=node.params), 0, node.shape[-1])
+def packed_parts(matrix: Node, params: Params) -> tuple[Node, Node, Node]:
+    """Left vectors, values and right vectors as parts of one decomposition."""
+    packed = call("svd_packed", matrix, params=params)
+    rows, columns = matrix.shape[-2:]
+    count = min(rows, columns)
+    wide = bool(whole(params))
+    left = block(packed, (1, rows), rows if wide else count)
+    right = block(packed, (1 + rows, columns), columns if wide else count)
+    return left, row_of(packed, 0, count), right
+
+
+def planned_values(matrix: Node, params: Params, beside: AbstractSet[str]) -> Node:
+    """The singular values for a plan: alone, or with the vectors where they are computed too."""
+    if SHARING_VECTORS.isdisjoint(beside):
+        return call("svd_alone", matrix, params=params)
+    return packed_parts(matrix, params)[1]
+
+
+def _expand_values(node: General, beside: AbstractSet[str]) -> Node:
+    return planned_values(node.operands[0], node.params, beside)
 
 
 def _expand_left(node: General, _beside: AbstractSet[str]) -> Node:
-    packed = call("svd_packed", node.operands[0], params=node.params)
-    return block(packed, (1, node.shape[-2]), node.shape[-1])
+    return packed_parts(node.operands[0], node.params)[0]
 
 
 def _expand_right(node: General, _beside: AbstractSet[str]) -> Node:
-    packed = call("svd_packed", node.operands[0], params=node.params)
-    return block(packed, (1 + node.operands[0].shape[-2], node.shape[-2]), node.shape[-1])
+    return packed_parts(node.operands[0], node.params)[2]
 
 
 def _values_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
@@ -191,7 +206,7 @@ def _register(
     jacobian: Callable[[General, int], tuple[Node, ...]],
     expansion: Callable[[General, AbstractSet[str]], Node | None] | None = None,
 ) -> None:
-    kernel = getattr(factor_kernels, name)
+    kernel = factor_kernels.svd_values if name == "svd_alone" else getattr(factor_kernels, name)
     register_general(
         GeneralFunction(
             name=name,
@@ -199,7 +214,7 @@ def _register(
             infer=infer,
             jacobian=jacobian,
             kernel=kernel,
-            cost=_values_cost if name == "svd_values" else _vectors_cost,
+            cost=_values_cost if kernel is factor_kernels.svd_values else _vectors_cost,
             symbol=symbol,
             domain=domain,
             doc=f"{kernel.__doc__} {jacobian.__doc__}",
@@ -216,5 +231,6 @@ _register("svd_left", "svdleft", _DISTINCT, infer=_infer_vectors(0), jacobian=_l
 _register(
     "svd_right", "svdright", _DISTINCT, infer=_infer_vectors(1), jacobian=_right_jacobian, expansion=_expand_right
 )
+_register("svd_alone", "svdvals", "all matrices", infer=_infer_values, jacobian=only_in_plans)
 _register("svd_packed", "svd", "all matrices", infer=_infer_packed, jacobian=only_in_plans)
 _register("pinv", "pinv", _FIXED_RANK, infer=_infer_pinv, jacobian=_pinv_jacobian)

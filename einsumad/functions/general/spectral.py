@@ -32,6 +32,7 @@ from einsumad.functions.general.templates import (
     depends,
     derivative,
     evaluate,
+    has_kink,
     instantiate,
     nth_derivative,
     root_of,
@@ -71,15 +72,16 @@ def spectral_factors(
 ) -> tuple[Factors, float] | None:
     """Factors and number of the tensor with these params (order, triangle, template); None where it is zero.
 
-    Where the derivative of that order is constant the projectors sum to the unit matrix, one for each pair of labels.
+    Where the derivative of that order is constant the projectors sum to the unit matrix, one for each pair of labels;
+    not across a kink.
     """
     matrix, parameters = operands
     order, text = whole(params), _template(params)
     highest = nth_derivative(text, order)
+    if has_kink(text) or (highest is not None and depends(highest, 0)):
+        return [(call("spectral", matrix, parameters, params=params), (*batch, *labels))], 1
     if highest is None:
         return None
-    if depends(highest, 0):
-        return [(call("spectral", matrix, parameters, params=params), (*batch, *labels))], 1
     values = [zero(parameters.shape[:-1], matrix.dtype), *_entries_of(parameters)]
     delta = unit(matrix.shape[-1], 2, matrix.dtype)
     deltas: Factors = [(delta, pair) for pair in zip(labels[::2], labels[1::2], strict=True)]
@@ -121,7 +123,7 @@ def spread_over(parameters: Node, shape: Shape) -> list[Node]:
     return [broadcast(node, range(batch), shape) for node in _entries_of(parameters)]
 
 
-def _in_parameters(node: General, axes: Axes, change: Any) -> tuple[Node, ...]:
+def in_parameters(node: General, axes: Axes, change: Any) -> tuple[Node, ...]:
     """``J[b .., b' r]``: for each parameter r the node for the derivative of the template, at the place r."""
     parameters = node.operands[1]
     terms = []
@@ -135,13 +137,14 @@ def _in_parameters(node: General, axes: Axes, change: Any) -> tuple[Node, ...]:
     return tuple(terms)
 
 
-def _with_template(node: General, text: str) -> Node:
+def with_template(node: General, text: str) -> Node:
+    """The node with another function."""
     return call(node.function, *node.operands, params=(*node.params[:-1], text))
 
 
 def _infer_sum(operands: tuple[Node, ...], params: Params) -> Inferred:
     batch, _ = square_matrices("a spectral function", operands[0])
-    _same_batch(batch, operands[1])
+    same_batch(batch, operands[1])
     return batch, linear_algebra(tuple([operand.dtype for operand in operands]), params)
 
 
@@ -152,11 +155,12 @@ def _infer_tensor(operands: tuple[Node, ...], params: Params) -> Inferred:
 
 def _infer_differences(operands: tuple[Node, ...], params: Params) -> Inferred:
     batch, size = last_axis("divided_differences", operands[0])
-    _same_batch(batch, operands[1])
+    same_batch(batch, operands[1])
     return (*batch, *(size,) * (whole(params) + 1)), operands[0].dtype
 
 
-def _same_batch(batch: Shape, parameters: Node) -> None:
+def same_batch(batch: Shape, parameters: Node) -> None:
+    """Check that there are parameters for each entry of the batch."""
     if parameters.shape[:-1] != batch or not parameters.shape:
         raise ShapeError(f"parameters of a spectral function have shape {(*batch, 'p')}, got {parameters.shape}")
 
@@ -165,7 +169,7 @@ def _sum_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``t = sum_i h(w_i)``: ``J[b, b' k l] = h'(A)[b k l] delta[b b']``, without eigenvectors where h' is constant."""
     axes = axes_of(node, position, len(node.shape))
     if position == 1:
-        return _in_parameters(node, axes, lambda partial: _with_template(node, partial))
+        return in_parameters(node, axes, lambda partial: with_template(node, partial))
     slope = derivative(_template(node.params), 0)
     if slope is None:
         return ()
@@ -187,7 +191,7 @@ def _logarithm_jacobian(node: General, position: int) -> tuple[Node, ...]:
             weighted = text_of(multiply(weight, root_of(partial)))
             return call("spectral_sum", matrix, more, params=(*node.params[:-1], weighted))
 
-        return _in_parameters(node, axes, change)
+        return in_parameters(node, axes, change)
     slope = derivative(_template(node.params), 0)
     if slope is None:
         return ()
@@ -201,7 +205,7 @@ def _tensor_jacobian(node: General, position: int) -> tuple[Node, ...]:
     order = whole(node.params)
     axes = axes_of(node, position, len(node.shape) - 2 * order - 2)
     if position == 1:
-        return _in_parameters(node, axes, lambda partial: _with_template(node, partial))
+        return in_parameters(node, axes, lambda partial: with_template(node, partial))
     terms = []
     for j in range(order + 1):
         labels = (*axes.out[: 2 * j + 1], *axes.into, *axes.out[2 * j + 1 :])
@@ -216,7 +220,7 @@ def _differences_jacobian(node: General, position: int) -> tuple[Node, ...]:
     order = whole(node.params)
     axes = axes_of(node, position, len(node.shape) - order - 1)
     if position == 1:
-        return _in_parameters(node, axes, lambda partial: _with_template(node, partial))
+        return in_parameters(node, axes, lambda partial: with_template(node, partial))
     higher = call(node.function, *node.operands, params=(order + 1, _template(node.params)))
     delta = unit(node.shape[-1], 2, node.dtype)
     return tuple(

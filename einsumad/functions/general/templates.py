@@ -34,6 +34,7 @@ from einsumad.graph import (
     multiply,
     ones,
     pack_graph,
+    substitute,
     topological,
     unpack_graph,
     zero,
@@ -42,6 +43,10 @@ from einsumad.graph import (
 Array = np.ndarray[Any, Any]
 FLOAT = np.dtype(float)
 """The dtype of the numbers of all templates; an expression of nodes has theirs."""
+
+
+_EVEN = frozenset({"abs", "cos", "cosh", "square"})
+_ODD = frozenset({"sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "erf", "erfinv"})
 
 
 def slot(position: int) -> Leaf:
@@ -66,8 +71,46 @@ def depends(text: str, position: int) -> bool:
 
 
 def has_kink(text: str) -> bool:
-    """Whether the function has absolute values, which are those of the variable itself: its kink is at 0."""
-    return any(isinstance(node, Elementwise) and node.function == "abs" for node in topological([root_of(text)]))
+    """Whether the function has an absolute value or sign, which are those of the variable itself: its kink is at 0."""
+    kinks = ("abs", "sign")
+    return any(isinstance(node, Elementwise) and node.function in kinks for node in topological([root_of(text)]))
+
+
+@lru_cache(maxsize=1024)
+def extended(text: str) -> str:
+    """The odd function that is equal to this one for positive numbers; 0 at 0 where it is not odd by itself."""
+    root = root_of(text)
+    if _parity(root) == 1:
+        return text
+    variable = slot(0)
+    absolute = elementwise("abs", [variable], (), FLOAT)
+    (found,) = substitute([root], {variable: absolute})
+    elsewhere = elementwise("not_equal", [variable, zero((), FLOAT)], (), BOOL)
+    return text_of(_product([elsewhere, found, elementwise("sign", [variable], (), FLOAT)]))
+
+
+def _parity(root: Node) -> int | None:
+    """0 for an even function of the variable, 1 for an odd one, None where the form does not tell."""
+    found: dict[Node, int | None] = {}
+    for node in topological([root]):
+        operands = [found[operand] for operand in node.operands]
+        known = [parity for parity in operands if parity is not None]
+        if len(known) < len(operands):
+            found[node] = None
+        elif isinstance(node, Elementwise) and any(known):
+            found[node] = _parity_of_function(node)
+        elif isinstance(node, Add):
+            found[node] = known[0] if len(set(known)) == 1 else None
+        else:
+            found[node] = sum(known) % 2 if node.operands else int(node is slot(0))
+    return found[root]
+
+
+def _parity_of_function(node: Elementwise) -> int | None:
+    """The parity of a function of an odd one."""
+    if node.function == "power" and isinstance(node.params[0], int) and node.params[0] >= 0:
+        return node.params[0] % 2
+    return 0 if node.function in _EVEN else 1 if node.function in _ODD else None
 
 
 @lru_cache(maxsize=1024)
