@@ -83,7 +83,7 @@ def elementwise_cases() -> list[Case]:
     return cases
 
 
-PLANS_ONLY = {"eigh_packed", "eigh_alone", "svd_packed", "qr_packed"}
+PLANS_ONLY = {"eigh_packed", "eigh_alone", "svd_alone", "svd_packed", "qr_packed"}
 FACTORISATIONS = {
     "mirrored": (0,),
     "cholesky": (),
@@ -96,7 +96,19 @@ FACTORISATIONS = {
     "qr_triangular": (),
     "pinv": (1e-10,),
 }
-LARGE = {"eigh_vectors", "svd_left", "svd_right", "qr_orthogonal", "qr_triangular", "pinv", "spectral_logsumexp"}
+LARGE = {
+    "eigh_vectors",
+    "svd_left",
+    "svd_right",
+    "qr_orthogonal",
+    "qr_triangular",
+    "pinv",
+    "spectral_logsumexp",
+    "singular_map",
+}
+AUGMENTED = {"singular_map"}
+"""Rows whose tensors are of matrices twice as large: the reference has no room for their third derivatives."""
+LARGE |= AUGMENTED
 """Rows with many terms: third derivatives of single matrices in double precision are enough."""
 SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors"}
 X, P = slot(0), slot(1)
@@ -106,6 +118,8 @@ SPECTRAL = {
     "spectral_logsumexp": (0, TEMPLATE),
     "spectral": (0, 0, TEMPLATE),
     "divided_differences": (1, TEMPLATE),
+    "singular_sum": (TEMPLATE,),
+    "singular_map": (TEMPLATE,),
 }
 
 
@@ -115,7 +129,7 @@ def factorisation(name: str, *shape: int) -> Case:
 
 def spectral(name: str, *batch: int) -> Case:
     first = (*batch, 2) if name == "divided_differences" else (*batch, 2, 2)
-    return Case(name, SPECTRAL[name], (first, (*batch, 1)), False, name != "divided_differences")
+    return Case(name, SPECTRAL[name], (first, (*batch, 1)), False, name.startswith("spectral"))
 
 
 MATRIX = ("inverse", "determinant", "sign_determinant", "logabsdet", "logdet")
@@ -169,13 +183,13 @@ def test_every_row_has_a_case() -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", [*ELEMENTWISE, *GENERAL], ids=str)
 def test_derivatives_to_third_order(case: Case, mode: Mode) -> None:
-    check(case, mode, 3)
+    check(case, mode, 2 if case.name in AUGMENTED else 3)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", BATCHED, ids=str)
 def test_derivatives_of_batches_to_third_order(case: Case, mode: Mode) -> None:
-    check(case, mode, 2 if case.name in LARGE else 3)
+    check(case, mode, 1 if case.name in AUGMENTED else 2 if case.name in LARGE else 3)
 
 
 def check(case: Case, mode: Mode, order: int) -> None:

@@ -83,6 +83,12 @@ FACTORISATIONS = [
             (2, np.diag([1.0, 2.0]), EXPONENTIAL),
         )
     ],
+    Case("svd_alone", (apart(3, 2),), (0,), order=0),
+    *[
+        Case(name, (matrix, np.full((*matrix.shape[:-2], 1), 0.4)), (text,), order=2)
+        for name in ("singular_sum", "singular_map")
+        for matrix, text in ((apart(3, 2), EXPONENTIAL), (apart(2, 2, 2), CUBIC), (np.eye(2), EXPONENTIAL))
+    ],
     Case("divided_differences", (np.array([0.3, 1.0, 1.0]), np.array([0.7])), (1, EXPONENTIAL)),
     Case("divided_differences", (np.array([[0.3, 1.0], [2.0, -1.0]]), np.zeros((2, 0))), (2, NO_PARAMETER), order=1),
 ]

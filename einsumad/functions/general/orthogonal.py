@@ -50,7 +50,7 @@ def _infer_packed(operands: tuple[Node, ...], params: Params) -> Inferred:
 def _orthogonal_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``dQ = (I - Q Q^T) dA inv(R) + Q (T o C - (T o C)^T)``, ``C = Q^T dA inv(R)``, T one below the diagonal.
 
-    (S. F. Walter, L. Lehmann, *Algorithmic differentiation of linear algebra functions*, 2010, section 4.)
+    (S. F. Walter, L. Lehmann, *Algorithmic differentiation of linear algebra functions*, 2010, section 4).
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     batch, (r, j), (k, m) = axes.batch, axes.out, axes.into
@@ -70,7 +70,7 @@ def _orthogonal_jacobian(node: General, position: int) -> tuple[Node, ...]:
 def _triangular_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``dR = (C - T o C + (T o C)^T) R``, ``C = Q^T dA inv(R)``, T one below the diagonal.
 
-    (Walter and Lehmann 2010, section 4.)
+    (Walter and Lehmann 2010, section 4).
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     batch, (i, j), (k, m) = axes.batch, axes.out, axes.into

@@ -80,7 +80,7 @@ def _left_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
     ``F[i j] = 1 / (s[j] - s[i])`` and ``E[i j] = 1 / (s[j] + s[i])`` off the diagonal and 0 on it; the last term, of
     the space that U does not span, is there for matrices with more rows than columns only.
-    (J. Townsend, *Differentiating the singular value decomposition*, 2016, equations 20 and 22.)
+    (J. Townsend, *Differentiating the singular value decomposition*, 2016, equations 20 and 22).
     """
     return _vectors_jacobian(node, position, 0)
 
@@ -89,7 +89,7 @@ def _right_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``dV = V (F o (P + P^T) - E o (P - P^T)) / 2 + (I - V V^T) dA^T U / s``, ``P = U^T dA V``.
 
     With F and E as for the left vectors; the last term is there for matrices with more columns than rows only.
-    (Townsend 2016, equations 21 and 23.)
+    (Townsend 2016, equations 21 and 23).
     """
     return _vectors_jacobian(node, position, 1)
 

@@ -114,7 +114,7 @@ def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
     ``J[b i, b' k l] = [w[i] = w[a]] / count[i] V[k a] V[l a] delta[b b']``: at ties the mean over the eigenspace, as
     for sorted numbers. The second derivative there is NaN, as the eigenvectors have none.
-    (J. R. Magnus, *On differentiating eigenvalues and eigenvectors*, Econometric Theory 1, 1985, theorem 1.)
+    (J. R. Magnus, *On differentiating eigenvalues and eigenvectors*, Econometric Theory 1, 1985, theorem 1).
     """
     axes = axes_of(node, position, len(node.shape) - 1)
     (i,), (k, m) = axes.out, axes.into
@@ -128,7 +128,7 @@ def _vectors_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``dV = V (F o (V^T dA V))``, ``F[i j] = 1 / (w[j] - w[i])`` off the diagonal and 0 on it.
 
     ``J[b r j, b' k l] = V[r i] F[i j] V[k i] V[l j] delta[b b']``; NaN for eigenvalues that are equal to rounding.
-    (Magnus 1985, theorem 1.)
+    (Magnus 1985, theorem 1).
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (r, j), (k, m) = axes.out, axes.into
