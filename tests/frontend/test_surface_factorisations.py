@@ -9,6 +9,8 @@ import pytest
 
 import einsumad as ea
 from einsumad.errors import ShapeError, TracingError
+from einsumad.frontend import registry
+from einsumad.frontend.coverage.linalg_reasons import REASONS
 from tests.frontend.surface import check, data, traced
 
 LINALG: Any = np.linalg
@@ -200,3 +202,11 @@ def test_what_is_refused() -> None:
         LINALG.norm(traced(data((3,))), "nuc")
     with pytest.raises(np.linalg.LinAlgError):
         ea.grad(lambda a: LINALG.cholesky(a)[0, 0])(-np.eye(2))
+
+
+def test_every_function_has_a_handler_or_a_reason() -> None:
+    public = {name for name in np.linalg.__all__ if not isinstance(getattr(np.linalg, name), type)}
+    handled = {name for name in public if getattr(np.linalg, name) in registry._functions}
+    assert handled.isdisjoint(REASONS)
+    assert handled | set(REASONS) == public
+    assert all(status == "refused" and reason for status, reason in REASONS.values())
