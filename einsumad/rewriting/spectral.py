@@ -1,8 +1,8 @@
 """Sums over all eigenvalues or singular values, and functions of matrices by them, recognised by their form.
 
 Imports the graph and the catalogue. Invariant: what is recognised treats all eigenvalues alike, so that it is a smooth
-function of the matrix where eigenvalues are equal too; the function applied is smooth, or the absolute value of the
-eigenvalue itself. Applied before differentiation, so that no eigenvector is differentiated.
+function of the matrix where eigenvalues are equal too; the function applied is smooth, or has kinks and jumps at given
+eigenvalues. Applied before differentiation, so that no eigenvector is differentiated.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from math import isfinite
 
 from einsumad.functions import call
 from einsumad.functions.general.spectral import spread_over, stacked
-from einsumad.functions.general.templates import FLOAT, instantiate, root_of, slot, text_of
+from einsumad.functions.general.templates import COMPARISONS, FLOAT, KINKED, instantiate, root_of, slot, text_of
 from einsumad.graph import (
+    BOOL,
     Add,
     Einsum,
     Elementwise,
@@ -23,17 +24,20 @@ from einsumad.graph import (
     Node,
     Ones,
     Params,
+    Zero,
     add,
     einsum,
     elementwise,
     multiply,
     ones,
+    zero,
 )
 from einsumad.rewriting.flatten import inline
 from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
 _MOST_NODES = 64
+_JUNCTIONS = frozenset({"logical_and", "logical_or", "logical_not"})
 _VALUES = ("eigh_values", "svd_values")
 _SMOOTH = frozenset(
     [
@@ -58,7 +62,7 @@ class _Reading:
         self.nodes += 1
         if node is self.values:
             return slot(0)
-        if self.nodes > _MOST_NODES or node.dtype != self.values.dtype or node.shape != self.values.shape:
+        if self.nodes > _MOST_NODES or node.shape != self.values.shape or node.dtype not in (self.values.dtype, BOOL):
             return None
         match node:
             case Elementwise():
@@ -68,8 +72,8 @@ class _Reading:
                 return None if operands is None else add(operands)
             case Einsum():
                 return self._of_product(node)
-            case Ones():
-                return ones((), FLOAT)
+            case Ones() | Zero():
+                return ones((), FLOAT) if isinstance(node, Ones) else zero((), FLOAT)
         return None
 
     def _all(self, nodes: Sequence[Node]) -> list[Node] | None:
@@ -78,11 +82,22 @@ class _Reading:
         return known if len(known) == len(found) else None
 
     def _of_function(self, node: Elementwise) -> Node | None:
-        bare = node.function == "abs" and node.operands[0] is self.values
-        if (node.function not in _SMOOTH and not bare) or not all(map(_is_plain, node.params)):
+        """Smooth functions of anything; those with a kink or jump of the eigenvalue itself, and of these again."""
+        kinked = node.function in KINKED | COMPARISONS and self._has_one_side(node)
+        if not (kinked or node.function in _SMOOTH or node.function in _JUNCTIONS):
             return None
-        operands = self._all(node.operands)
-        return None if operands is None else elementwise(node.function, operands, node.params, FLOAT)
+        operands = self._all(node.operands) if all(map(_is_plain, node.params)) else None
+        if operands is None:
+            return None
+        return elementwise(node.function, operands, node.params, BOOL if node.dtype == BOOL else FLOAT)
+
+    def _has_one_side(self, node: Node) -> bool:
+        """Whether this is the eigenvalue, or a function with a kink of it, compared with what does not vary."""
+        while isinstance(node, Elementwise) and node.function in KINKED | COMPARISONS:
+            if any(eigenvalues_in(other) is self.values for other in node.operands[1:]):
+                return False
+            node = node.operands[0]
+        return node is self.values or _is_truth(node)
 
     def _of_product(self, node: Einsum) -> Node | None:
         """Factors over all axes are functions of the eigenvalues; those without the last axis make a parameter."""
@@ -96,8 +111,11 @@ class _Reading:
         if factors is None:
             return None
         if without:
+            if node.dtype == BOOL:
+                return None
             factors.append(self._parameter(without, node.shape[:-1], node.dtype))
-        return multiply(*(factors or [ones((), FLOAT)]), coefficient=node.coefficient, dtype=FLOAT)
+        dtype = BOOL if node.dtype == BOOL else FLOAT
+        return multiply(*(factors or [ones((), dtype)]), coefficient=node.coefficient, dtype=dtype)
 
     def _parameter(self, pairs: list[tuple[Node, Labels]], shape: tuple[int, ...], dtype: object) -> Node:
         """The product of what does not vary with the eigenvalue, as one more parameter."""
@@ -108,6 +126,11 @@ class _Reading:
         if node not in self.parameters:
             self.parameters.append(node)
         return slot(1 + self.parameters.index(node))
+
+
+def _is_truth(node: Node) -> bool:
+    """Whether these are truth values as numbers."""
+    return isinstance(node, Einsum) and len(node.operands) == 1 and node.operands[0].dtype == BOOL != node.dtype
 
 
 def _is_plain(param: object) -> bool:
@@ -204,7 +227,8 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     if vectors:
         values = _values_of_vectors(*[node.operands[k] for k in vectors])
     else:
-        values = eigenvalues_in(node.operands[functions[0]])
+        candidates = [eigenvalues_in(node.operands[k]) for k in functions]
+        values = next((some for some in candidates if some is not None), None)
     if values is None or values.dtype != node.dtype:
         return None
     reading = _Reading(values)
@@ -212,7 +236,9 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     known = [factor for factor in factors if factor is not None]
     if len(known) < len(factors):
         return None
-    template = multiply(*known) if len(known) > 1 else known[0] if known else ones((), FLOAT)
+    template = (
+        multiply(*(known or [ones((), FLOAT)]), dtype=FLOAT) if len(known) != 1 or known[0].dtype == BOOL else known[0]
+    )
     parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
     text = text_of(template)
     function, params, turned = _row_for(values, [node.operands[k] for k in vectors])

@@ -67,6 +67,10 @@ SYMMETRIC: dict[str, Function] = {
     "thermal": thermal,
     "quadratic form": quadratic_form,
     "root": of_root,
+    "positive part": of_matrix(lambda w: np.maximum(w, 0)),
+    "cut off": of_matrix(lambda w: np.where(w > 0.5, 1 / w, 0)),
+    "clipped": lambda a: np.sum(np.clip(LINALG.eigvalsh(a), -0.5, 1.7) ** 2),
+    "counted": lambda a: np.sum((LINALG.eigvalsh(a) > 0.5) * np.exp(LINALG.eigvalsh(a))),
 }
 
 

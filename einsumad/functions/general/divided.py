@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.functions.general.templates import evaluate, has_kink, nth_derivative
+from einsumad.functions.general.templates import evaluate, nth_derivative, sides
 
 Array = np.ndarray[Any, Any]
 
@@ -29,12 +29,17 @@ _AT_ONCE = 1 << 18
 
 
 def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
-    """``D[b, i0, ..., im] = h[x[b, i0], ..., x[b, im]]`` for the function h that the text describes."""
+    """``D[b, i0, ..., im] = h[x[b, i0], ..., x[b, im]]`` for the function h that the text describes.
+
+    A point at which a kink is by rounding alone is NaN: on which side of the kink it lies is not known.
+    """
     size, batch = x.shape[-1], x.shape[:-1]
     points = x.reshape(-1, size).astype(float)
-    if has_kink(text) and order:
-        points = np.where(_is_rounding(points, float(np.finfo(x.dtype).eps)), np.nan, points)
     parameters = c.reshape(points.shape[0], -1).astype(float)
+    rounding = 10 * size * float(np.finfo(x.dtype).eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
+    for side in sides(text) if order else ():
+        distance = np.abs(_value(side, points, parameters))
+        points = np.where((distance > 0) & (distance <= rounding), np.nan, points)
     places = np.argsort(points, axis=-1, kind="stable")
     ascending = np.take_along_axis(points, places, -1)
     value = _sorted_differences(ascending, parameters, order, text)
@@ -42,14 +47,6 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     index = np.sort(np.stack(np.broadcast_arrays(*_grids(rank, order + 1))), axis=0)
     which = np.arange(points.shape[0]).reshape(-1, *[1] * (order + 1))
     return np.asarray(value[(which, *index)], x.dtype).reshape(*batch, *(size,) * (order + 1))
-
-
-def _is_rounding(points: Array, eps: float) -> Array:
-    """Whether points are 0 to rounding without being 0: on which side of a kink at 0 they are is not known."""
-    size = np.abs(points)
-    return np.asarray(
-        (size > 0) & (size <= 10 * points.shape[-1] * eps * np.max(size, axis=-1, keepdims=True, initial=0))
-    )
 
 
 def _grids(rank: Array, count: int) -> list[Array]:
@@ -63,7 +60,7 @@ def _sorted_differences(x: Array, c: Array, order: int, text: str) -> Array:
     slope = nth_derivative(text, 1)
     noise = np.abs(value) + (0 if slope is None else np.abs(x * _value(slope, x, c)))
     error = 2 * _EPS * np.where(np.isfinite(noise), noise, np.inf)
-    kinked = has_kink(text)
+    on = [np.sign(_value(side, x, c)) for side in sides(text)]
     for m in range(1, order + 1):
         index = np.array(list(combinations_with_replacement(range(x.shape[1]), m + 1))).reshape(-1, m + 1).T
         low, high = tuple(index[:-1]), tuple(index[1:])
@@ -72,7 +69,9 @@ def _sorted_differences(x: Array, c: Array, order: int, text: str) -> Array:
         entries = (value[:, *high] - value[:, *low]) / gap
         errors = (error[:, *high] + error[:, *low]) / gap + _EPS * np.abs(entries)
         errors = np.where(np.isnan(entries), np.inf, errors)
-        across = kinked & (np.sign(first) != np.sign(last))
+        across = np.zeros(gap.shape, bool)
+        for side in on:
+            across |= side[:, index[0]] != side[:, index[-1]]
         doubtful = (gap == 0) | (np.isfinite(errors) & (errors > _GOOD * np.abs(entries)) & ~across)
         where = np.nonzero(doubtful)
         corners = np.stack([x[where[0], places[where[1]]] for places in index], axis=-1)

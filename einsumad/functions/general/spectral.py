@@ -32,10 +32,10 @@ from einsumad.functions.general.templates import (
     depends,
     derivative,
     evaluate,
-    has_kink,
     instantiate,
     nth_derivative,
     root_of,
+    sides,
     slot,
     text_of,
 )
@@ -78,7 +78,7 @@ def spectral_factors(
     matrix, parameters = operands
     order, text = whole(params), _template(params)
     highest = nth_derivative(text, order)
-    if has_kink(text) or (highest is not None and depends(highest, 0)):
+    if sides(text) or (highest is not None and depends(highest, 0)):
         return [(call("spectral", matrix, parameters, params=params), (*batch, *labels))], 1
     if highest is None:
         return None

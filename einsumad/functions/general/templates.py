@@ -32,6 +32,7 @@ from einsumad.graph import (
     leaf,
     leaves,
     multiply,
+    negate,
     ones,
     pack_graph,
     substitute,
@@ -47,6 +48,10 @@ FLOAT = np.dtype(float)
 
 _EVEN = frozenset({"abs", "cos", "cosh", "square"})
 _ODD = frozenset({"sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "erf", "erfinv"})
+
+
+KINKED = frozenset({"abs", "sign", "relu", "maximum_constant", "minimum_constant"})
+COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
 
 
 def slot(position: int) -> Leaf:
@@ -70,10 +75,16 @@ def depends(text: str, position: int) -> bool:
     return any(found.key == ("slot", position) for found in leaves([root_of(text)]))
 
 
-def has_kink(text: str) -> bool:
-    """Whether the function has an absolute value or sign, which are those of the variable itself: its kink is at 0."""
-    kinks = ("abs", "sign")
-    return any(isinstance(node, Elementwise) and node.function in kinks for node in topological([root_of(text)]))
+@lru_cache(maxsize=1024)
+def sides(text: str) -> tuple[str, ...]:
+    """For each kink or jump of the function one of the variable that is 0 there and has another sign on either side."""
+    found: dict[str, None] = {}
+    for node in topological([root_of(text)]):
+        if isinstance(node, Elementwise) and (node.function in KINKED or node.function in COMPARISONS):
+            first = node.operands[0]
+            side = first if len(node.operands) == 1 else add([first, negate(node.operands[1])])
+            found[text_of(side)] = None
+    return tuple(found)
 
 
 @lru_cache(maxsize=1024)
