@@ -164,7 +164,7 @@ def _values_of_vectors(first: Node, second: Node) -> General | None:
     if first is second and first.function == "eigh_vectors":
         values = call("eigh_values", matrix, params=params)
     elif {first.function, second.function} == {"svd_left", "svd_right"} and second.operands == (matrix,):
-        values = call("svd_values", matrix, params=(0,))
+        values = call("svd_values", matrix)
     else:
         return None
     return values if isinstance(values, General) and values.shape[-1] == first.shape[-1] == second.shape[-1] else None

@@ -56,10 +56,11 @@ FACTORISATIONS = [
     Case("eigh_alone", (distinct(3, 3),), (0,), order=0),
     Case("gaps", (np.array([0.3, 1.0, 2.5]),), (-1,)),
     Case("gaps", (np.array([[0.3, 1.0], [0.5, 2.5]]),), (1,)),
-    Case("svd_values", (apart(3, 2),), (0,)),
-    Case("svd_values", (apart(2, 2, 2),), (0,)),
-    *[Case(name, (apart(*shape),), (0,)) for name in ("svd_left", "svd_right") for shape in ((3, 2), (2, 3))],
-    *[Case(name, (apart(2, 2, 2),), (1,), order=1) for name in ("svd_left", "svd_right")],
+    Case("svd_values", (apart(3, 2),)),
+    Case("svd_values", (apart(2, 2, 2),)),
+    *[Case(name, (apart(*shape),)) for name in ("svd_left", "svd_right") for shape in ((3, 2), (2, 3))],
+    *[Case(name, (apart(2, 2, 2),), order=1) for name in ("svd_left", "svd_right")],
+    *[Case(f"{name}_full", (apart(3, 2),), order=0) for name in ("svd_left", "svd_right")],
     Case("svd_packed", (apart(3, 2),), (0,), order=0),
     *[Case(name, (apart(3, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
     *[Case(name, (apart(2, 2, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
@@ -83,7 +84,7 @@ FACTORISATIONS = [
             (2, np.diag([1.0, 2.0]), EXPONENTIAL),
         )
     ],
-    Case("svd_alone", (apart(3, 2),), (0,), order=0),
+    Case("svd_alone", (apart(3, 2),), order=0),
     *[
         Case(name, (matrix, np.full((*matrix.shape[:-2], 1), 0.4)), (text,), order=2)
         for name in ("singular_sum", "singular_map")

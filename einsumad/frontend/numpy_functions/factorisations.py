@@ -72,7 +72,7 @@ def _eigh(a: Any, UPLO: Any = "L") -> Any:
 
 @implements(np.linalg.svdvals)
 def _svdvals(x: Any, /) -> Node:
-    return call("svd_values", _matrices("svdvals", x), params=(0,))
+    return call("svd_values", _matrices("svdvals", x))
 
 
 @implements(np.linalg.svd)
@@ -80,11 +80,11 @@ def _svd(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: A
     if hermitian:
         return _svd_of_symmetric(a, compute_uv)
     matrix = _matrices("svd", a)
-    full = (int(bool(full_matrices) and matrix.shape[-1] != matrix.shape[-2]),)
-    values = call("svd_values", matrix, params=full)
+    values = call("svd_values", matrix)
     if not compute_uv:
         return values
-    left, right = (call(name, matrix, params=full) for name in ("svd_left", "svd_right"))
+    full = "_full" if full_matrices and matrix.shape[-1] != matrix.shape[-2] else ""
+    left, right = (call(f"{name}{full}", matrix) for name in ("svd_left", "svd_right"))
     return _SVD_RESULT(left, values, _swapped(right))
 
 
@@ -176,7 +176,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     cut = _rounding(in_dtype(matrix, np.float64)) if rcond is None else _number("lstsq", rcond)
     cut = float(np.finfo(np.float64).eps) if cut < 0 else cut
-    values = call("svd_values", matrix, params=(0,))
+    values = call("svd_values", matrix)
     rank = _known_rank(values, cut)
     solution = Tensor(_pinv(Tensor(matrix), cut)) @ Tensor(right)
     residuals: Node = zero((0,), dtype)

@@ -124,7 +124,7 @@ def _matrix(node: Node, row: int, column: int, order: Any, keepdims: Any) -> Nod
         return _euclidean(node, axes, keepdims)
     if order in (2, -2, "nuc"):
         matrices = axes_last(floating_matrix("norm", node), (row, column))
-        values = call("svd_values", matrices, params=(0,))
+        values = call("svd_values", matrices)
         last = (len(values.shape) - 1,)
         found = (
             summed(values, last, False, values.dtype)
@@ -147,7 +147,7 @@ def _cond(x: Any, p: Any = None) -> Node:
     if 0 in given.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if order is None or order in (2, -2):
-        values = Tensor(call("svd_values", floating_matrix("cond", given), params=(0,)))
+        values = Tensor(call("svd_values", floating_matrix("cond", given)))
         smallest = values[..., -1]
         ratio = smallest / values[..., 0] if order == -2 else values[..., 0] / smallest
         infinite = 1 / smallest**2

@@ -94,19 +94,29 @@ def gaps(x: Array, sign: int) -> Array:
     return np.where(on & ~vanishes if sign > 0 else on, np.zeros((), x.dtype), result)
 
 
-def svd_values(a: Array, _full: int) -> Array:
+def svd_values(a: Array) -> Array:
     """The singular values in descending order."""
     return np.asarray(np.linalg.svd(a, compute_uv=False))
 
 
-def svd_left(a: Array, full: int) -> Array:
-    """The left singular vectors as columns: as many as there are singular values, or all if the parameter is 1."""
-    return np.asarray(np.linalg.svd(a, full_matrices=bool(full)).U)
+def svd_left(a: Array) -> Array:
+    """The left singular vectors as columns, as many as there are singular values."""
+    return np.asarray(np.linalg.svd(a, full_matrices=False).U)
 
 
-def svd_right(a: Array, full: int) -> Array:
-    """The right singular vectors as columns: as many as there are singular values, or all if the parameter is 1."""
-    return np.swapaxes(np.linalg.svd(a, full_matrices=bool(full)).Vh, -1, -2)
+def svd_right(a: Array) -> Array:
+    """The right singular vectors as columns, as many as there are singular values."""
+    return np.swapaxes(np.linalg.svd(a, full_matrices=False).Vh, -1, -2)
+
+
+def svd_left_full(a: Array) -> Array:
+    """The left singular vectors as columns, completed to a basis."""
+    return np.asarray(np.linalg.svd(a).U)
+
+
+def svd_right_full(a: Array) -> Array:
+    """The right singular vectors as columns, completed to a basis."""
+    return np.swapaxes(np.linalg.svd(a).Vh, -1, -2)
 
 
 def svd_packed(a: Array, full: int) -> Array:

@@ -25,6 +25,7 @@ Inferred = tuple[Shape, np.dtype[Any]]
 Factors = list[tuple[Node, Labels]]
 SHARING_VECTORS = frozenset({"svd_left", "svd_right", "singular_map"})
 """Functions that need the singular vectors: beside one of them the values come from the same decomposition."""
+_COMPLETED = frozenset({"svd_left_full", "svd_right_full"})
 
 
 def matrices(name: str, operand: Node) -> tuple[Shape, int, int]:
@@ -40,10 +41,10 @@ def _infer_values(operands: tuple[Node, ...], params: Params) -> Inferred:
     return (*batch, min(rows, columns)), linear_algebra((operands[0].dtype,), params)
 
 
-def _infer_vectors(side: int) -> Callable[[tuple[Node, ...], Params], Inferred]:
+def _infer_vectors(side: int, full: bool) -> Callable[[tuple[Node, ...], Params], Inferred]:
     def infer(operands: tuple[Node, ...], params: Params) -> Inferred:
         batch, *sizes = matrices("a singular value decomposition", operands[0])
-        count = sizes[side] if whole(params) else min(sizes)
+        count = sizes[side] if full else min(sizes)
         return (*batch, sizes[side], count), linear_algebra((operands[0].dtype,), params)
 
     return infer
@@ -69,7 +70,7 @@ def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
     axes = axes_of(node, position, len(node.shape) - 1)
     (i,), (k, m) = axes.out, axes.into
     a, group = fresh(axes, 2)
-    left, right = (call(name, node.operands[0], params=(0,)) for name in ("svd_left", "svd_right"))
+    left, right = (call(name, node.operands[0]) for name in ("svd_left", "svd_right"))
     positive = apply("sign", node)
     factors = [(positive, (*axes.batch, a)), (left, (*axes.batch, k, a)), (right, (*axes.batch, m, a))]
     return (term(node, axes, [*equal_shares(node, axes, i, a, group), *factors]),)
@@ -94,19 +95,22 @@ def _right_jacobian(node: General, position: int) -> tuple[Node, ...]:
     return _vectors_jacobian(node, position, 1)
 
 
+def _completed_jacobian(node: General, _position: int) -> tuple[Node, ...]:
+    """The vectors that complete a basis are any that do, and the signs of the others belong to them: no derivative."""
+    raise DifferentiationError(
+        f"the singular vectors that full_matrices=True adds for a matrix of shape {node.operands[0].shape[-2:]} are any "
+        "that complete a basis and have no derivative: use full_matrices=False, or only the singular values"
+    )
+
+
 def _vectors_jacobian(node: General, position: int, side: int) -> tuple[Node, ...]:
     matrix = node.operands[0]
     _, *sizes = matrices("a singular value decomposition", matrix)
-    if whole(node.params) and sizes[0] != sizes[1]:
-        raise DifferentiationError(
-            f"the singular vectors that full_matrices=True adds for matrices of shape {tuple(sizes)} are any that "
-            "complete a basis and have no derivative: use full_matrices=False, or only the singular values"
-        )
     axes = axes_of(node, position, len(node.shape) - 2)
     batch, (r, j), (k, m) = axes.batch, axes.out, axes.into
     (i,) = fresh(axes, 1)
-    values = call("svd_values", matrix, params=(0,))
-    left, right = (call(name, matrix, params=(0,)) for name in ("svd_left", "svd_right"))
+    values = call("svd_values", matrix)
+    left, right = (call(name, matrix) for name in ("svd_left", "svd_right"))
     differences, sums = (call("gaps", values, params=(sign,)) for sign in (-1, 1))
     terms = []
     for first, second, sign in ((i, j, 1), (j, i, -1)):
@@ -159,34 +163,29 @@ def _pinv_jacobian(node: General, position: int) -> tuple[Node, ...]:
     )
 
 
-def packed_parts(matrix: Node, params: Params) -> tuple[Node, Node, Node]:
+def packed_parts(matrix: Node, full: int = 0) -> tuple[Node, Node, Node]:
     """Left vectors, values and right vectors as parts of one decomposition."""
-    packed = call("svd_packed", matrix, params=params)
+    packed = call("svd_packed", matrix, params=(full,))
     rows, columns = matrix.shape[-2:]
     count = min(rows, columns)
-    wide = bool(whole(params))
-    left = block(packed, (1, rows), rows if wide else count)
-    right = block(packed, (1 + rows, columns), columns if wide else count)
+    left = block(packed, (1, rows), rows if full else count)
+    right = block(packed, (1 + rows, columns), columns if full else count)
     return left, row_of(packed, 0, count), right
 
 
-def planned_values(matrix: Node, params: Params, beside: AbstractSet[str]) -> Node:
+def planned_values(matrix: Node, beside: AbstractSet[str]) -> Node:
     """The singular values for a plan: alone, or with the vectors where they are computed too."""
-    if SHARING_VECTORS.isdisjoint(beside):
-        return call("svd_alone", matrix, params=params)
-    return packed_parts(matrix, params)[1]
+    if not SHARING_VECTORS.isdisjoint(beside):
+        return packed_parts(matrix)[1]
+    return call("svd_alone", matrix) if _COMPLETED.isdisjoint(beside) else packed_parts(matrix, 1)[1]
 
 
 def _expand_values(node: General, beside: AbstractSet[str]) -> Node:
-    return planned_values(node.operands[0], node.params, beside)
+    return planned_values(node.operands[0], beside)
 
 
-def _expand_left(node: General, _beside: AbstractSet[str]) -> Node:
-    return packed_parts(node.operands[0], node.params)[0]
-
-
-def _expand_right(node: General, _beside: AbstractSet[str]) -> Node:
-    return packed_parts(node.operands[0], node.params)[2]
+def _part(place: int, full: int) -> Callable[[General, AbstractSet[str]], Node]:
+    return lambda node, _: packed_parts(node.operands[0], full)[place]
 
 
 def _values_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
@@ -227,10 +226,23 @@ _ANY = "all matrices; equal singular values share their derivative, that of 0 is
 _DISTINCT = "matrices of full rank with distinct singular values; the derivative is NaN elsewhere"
 _FIXED_RANK = "matrices of any rank; the derivative keeps the rank"
 _register("svd_values", "svdvals", _ANY, infer=_infer_values, jacobian=_values_jacobian, expansion=_expand_values)
-_register("svd_left", "svdleft", _DISTINCT, infer=_infer_vectors(0), jacobian=_left_jacobian, expansion=_expand_left)
-_register(
-    "svd_right", "svdright", _DISTINCT, infer=_infer_vectors(1), jacobian=_right_jacobian, expansion=_expand_right
-)
+for _side, (_name, _rule) in enumerate((("svd_left", _left_jacobian), ("svd_right", _right_jacobian))):
+    _register(
+        _name,
+        _name.replace("_", ""),
+        _DISTINCT,
+        infer=_infer_vectors(_side, full=False),
+        jacobian=_rule,
+        expansion=_part(2 * _side, 0),
+    )
+    _register(
+        f"{_name}_full",
+        f"{_name.replace('_', '')}full",
+        "all matrices; no derivative",
+        infer=_infer_vectors(_side, full=True),
+        jacobian=_completed_jacobian,
+        expansion=_part(2 * _side, 1),
+    )
 _register("svd_alone", "svdvals", "all matrices", infer=_infer_values, jacobian=only_in_plans)
 _register("svd_packed", "svd", "all matrices", infer=_infer_packed, jacobian=only_in_plans)
 _register("pinv", "pinv", _FIXED_RANK, infer=_infer_pinv, jacobian=_pinv_jacobian)

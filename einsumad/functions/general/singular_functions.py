@@ -22,12 +22,11 @@ from einsumad.functions.general import factor_kernels
 from einsumad.functions.general.local import Axes, axes_of, fresh, term, volume
 from einsumad.functions.general.singular import matrices, packed_parts, planned_values
 from einsumad.functions.general.spectral import in_parameters, same_batch, spectral_factors, spread_over, with_template
-from einsumad.functions.general.templates import derivative, evaluate, extended, instantiate
+from einsumad.functions.general.templates import evaluate, extended, instantiate, slope_of_length
 from einsumad.graph import General, Labels, Node, Params, Shape, add, affine, einsum, sum_axes
 
 Array = np.ndarray[Any, Any]
 Inferred = tuple[Shape, np.dtype[Any]]
-_THIN: Params = (0,)
 
 
 def augmented(matrix: Node) -> Node:
@@ -73,11 +72,11 @@ def _infer_map(operands: tuple[Node, ...], params: Params) -> Inferred:
 
 
 def _sum_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``t = sum_i h(s_i)``: ``J[b, b' k l] = sum_i h'(s_i) U[k i] V[l i] delta[b b']``."""
+    """``t = sum_i h(s_i)``: ``J[b, b' k l] = sum_i h'(s_i) U[k i] V[l i] delta[b b']``; 0 for h' where s is 0."""
     axes = axes_of(node, position, len(node.shape))
     if position == 1:
         return in_parameters(node, axes, lambda partial: with_template(node, partial))
-    slope = derivative(str(node.params[-1]), 0)
+    slope = slope_of_length(str(node.params[-1]))
     if slope is None:
         return ()
     return (term(node, axes, [(call("singular_map", *node.operands, params=(slope,)), (*axes.batch, *axes.into))]),)
@@ -97,13 +96,13 @@ def _map_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
 
 def _expand_sum(node: General, beside: AbstractSet[str]) -> Node:
-    values = planned_values(node.operands[0], _THIN, beside)
+    values = planned_values(node.operands[0], beside)
     of_each = instantiate(str(node.params[-1]), [values, *spread_over(node.operands[1], values.shape)])
     return sum_axes(of_each, [len(values.shape) - 1])
 
 
 def _expand_map(node: General, _beside: AbstractSet[str]) -> Node:
-    left, values, right = packed_parts(node.operands[0], _THIN)
+    left, values, right = packed_parts(node.operands[0])
     of_each = instantiate(str(node.params[-1]), [values, *spread_over(node.operands[1], values.shape)])
     rank = len(node.shape)
     *batch, i, j = range(rank)
@@ -117,7 +116,7 @@ def _values_of(values: Array, c: Array, text: str) -> Array:
 
 def singular_sum(a: Array, c: Array, text: str) -> Array:
     """``sum_i h(s[b, i])`` over the singular values of the matrices."""
-    return np.asarray(_values_of(factor_kernels.svd_values(a, 0), c, text).sum(axis=-1), a.dtype)
+    return np.asarray(_values_of(factor_kernels.svd_values(a), c, text).sum(axis=-1), a.dtype)
 
 
 def singular_map(a: Array, c: Array, text: str) -> Array:

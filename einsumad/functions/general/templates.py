@@ -59,6 +59,9 @@ def slot(position: int) -> Leaf:
     return leaf((), FLOAT, ("slot", position))
 
 
+_ELSEWHERE = elementwise("not_equal", [slot(0), zero((), FLOAT)], (), BOOL)
+
+
 def text_of(root: Node) -> str:
     """The text of a graph over slots."""
     return repr(pack_graph([root]))
@@ -96,8 +99,16 @@ def extended(text: str) -> str:
     variable = slot(0)
     absolute = elementwise("abs", [variable], (), FLOAT)
     (found,) = substitute([root], {variable: absolute})
-    elsewhere = elementwise("not_equal", [variable, zero((), FLOAT)], (), BOOL)
-    return text_of(_product([elsewhere, found, elementwise("sign", [variable], (), FLOAT)]))
+    return text_of(_product([_ELSEWHERE, found, elementwise("sign", [variable], (), FLOAT)]))
+
+
+@lru_cache(maxsize=1024)
+def slope_of_length(text: str) -> str | None:
+    """The derivative for numbers that are not negative: 0 at 0, as that of a norm, where the function is not even."""
+    found = derivative(text, 0)
+    if found is None or _parity(root_of(text)) == 0:
+        return found
+    return text_of(_product([_ELSEWHERE, root_of(found)]))
 
 
 def _parity(root: Node) -> int | None:
