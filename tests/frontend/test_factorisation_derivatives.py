@@ -172,6 +172,18 @@ def test_equal_eigenvalues_share_and_vectors_are_nan() -> None:
     assert np.isnan(ea.grad(lambda a: LINALG.svd(a)[0][0, 1])(np.diag([2.0, 0.0]))).any()
 
 
+def test_qr_of_dependent_columns_is_nan() -> None:
+    for point in (np.ones((3, 2)), np.outer([1.0, 2.0, 3.0], [1.0, 2.0]), np.zeros((2, 2)), np.diag([1.0, 0.0])):
+        assert np.isnan(ea.grad(lambda a: np.sum(LINALG.qr(a)[0]))(point)).any()
+        assert np.isnan(ea.grad(lambda a: np.sum(LINALG.qr(a)[1]))(point)).any()
+
+
+def test_condition_of_a_singular_matrix_has_no_finite_derivative() -> None:
+    for order in (None, 1, math.inf):
+        gradient = ea.grad(lambda a, order=order: LINALG.cond(a, order))(np.diag([1.0, 0.0]))
+        assert not np.isfinite(gradient).all()
+
+
 def test_singular_vectors_that_complete_a_basis_have_no_derivative() -> None:  # L12
     with pytest.raises(DifferentiationError, match="full_matrices=False"):
         ea.grad(lambda a: LINALG.svd(a)[0][0, 0])(normal(3, 2))

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import einsumad as ea
 from einsumad.rewriting import normalise
@@ -209,3 +211,16 @@ def test_kinks_next_to_zero_are_not_guessed() -> None:
     assert np.isfinite(ea.hessian(f)(np.diag([1.0, 0.0]))).all()
     cubes = lambda a: np.sum(LINALG.svdvals(a) ** 4)  # noqa: E731
     check(cubes, np.outer([1.0, 2.0], [1.0, -1.0]), normal(2, 2), (1, 2))
+
+
+SPECTRA = st.lists(st.sampled_from([-1.0, 0.5, 0.5 + 1e-12, 0.50001, 2.0]), min_size=3, max_size=3)
+KINDS = ("exponentials", "sum of sums", "logsumexp", "square root", "quadratic form", "root")
+
+
+@pytest.mark.fuzz
+@settings(max_examples=6 if settings().max_examples <= 100 else settings().max_examples)
+@given(st.sampled_from(KINDS), SPECTRA, st.integers(0, 1000))
+def test_random_spectra(name: str, spectrum: list[float], seed: int) -> None:
+    rotation = np.linalg.qr(normal(3, 3, seed=seed))[0]
+    point = symmetrised(rotation @ np.diag(spectrum) @ rotation.T)
+    check(SYMMETRIC[name], point, 0.4 * symmetrised(normal(3, 3, seed=seed + 1)), (1, 2))

@@ -68,6 +68,8 @@ FACTORISATIONS = [
     Case("pinv", (apart(3, 2),), (1e-10,)),
     Case("pinv", (apart(2, 2, 3),), (1e-10,), order=1),
     Case("pinv", (apart(2, 2),), (1e-10,)),
+    Case("inverse", (np.triu(positive(3, 3)),), (2,)),
+    Case("inverse", (positive(2, 2, 2),), (1,), order=1),
     *[
         with_parameter(name, matrix, (0, text))
         for name in ("spectral_sum", "spectral_logsumexp")

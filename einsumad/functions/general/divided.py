@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations_with_replacement
-from math import factorial
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,8 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     A point at which a kink is by rounding alone is NaN: on which side of the kink it lies is not known.
     """
     size, batch = x.shape[-1], x.shape[:-1]
-    points = x.reshape(-1, size).astype(float)
-    parameters = c.reshape(points.shape[0], -1).astype(float)
+    points = x.reshape(prod(batch), size).astype(float)
+    parameters = c.reshape(prod(batch), c.shape[-1]).astype(float)
     rounding = 10 * size * float(np.finfo(x.dtype).eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
     for side in sides(text) if order else ():
         distance = np.abs(_value(side, points, parameters))

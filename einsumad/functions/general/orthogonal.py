@@ -55,7 +55,7 @@ def _orthogonal_jacobian(node: General, position: int) -> tuple[Node, ...]:
     axes = axes_of(node, position, len(node.shape) - 2)
     batch, (r, j), (k, m) = axes.batch, axes.out, axes.into
     (i,) = fresh(axes, 1)
-    inverse = call("inverse", call("qr_triangular", node.operands[0]))
+    inverse = call("inverse", call("qr_triangular", node.operands[0]), params=(2,))
     below = call("triangle_weights", inverse, params=(1, 0, 0))
     terms = []
     for first, second, sign in ((i, j, 1), (j, i, -1)):
@@ -75,7 +75,7 @@ def _triangular_jacobian(node: General, position: int) -> tuple[Node, ...]:
     axes = axes_of(node, position, len(node.shape) - 2)
     batch, (i, j), (k, m) = axes.batch, axes.out, axes.into
     (a,) = fresh(axes, 1)
-    orthogonal, inverse = call("qr_orthogonal", node.operands[0]), call("inverse", node)
+    orthogonal, inverse = call("qr_orthogonal", node.operands[0]), call("inverse", node, params=(2,))
 
     def product(weights: Node, first: int, second: int) -> Node:
         projected = [(orthogonal, (*batch, k, first)), (inverse, (*batch, m, second))]
@@ -122,7 +122,7 @@ def _register(
             kernel=kernel,
             cost=_cost,
             symbol=symbol,
-            domain="matrices with independent columns; the derivative at others raises numpy.linalg.LinAlgError",
+            domain="matrices with independent columns; the derivative at others is NaN",
             doc=f"{kernel.__doc__} {jacobian.__doc__}",
             expansion=expansion,
         )

@@ -98,7 +98,7 @@ def _right_jacobian(node: General, position: int) -> tuple[Node, ...]:
 def _completed_jacobian(node: General, _position: int) -> tuple[Node, ...]:
     """The vectors that complete a basis are any that do, and the signs of the others belong to them: no derivative."""
     raise DifferentiationError(
-        f"the singular vectors that full_matrices=True adds for a matrix of shape {node.operands[0].shape[-2:]} are any "
+        f"the singular vectors that full_matrices=True adds for the shape {node.operands[0].shape[-2:]} are any "
         "that complete a basis and have no derivative: use full_matrices=False, or only the singular values"
     )
 
