@@ -62,7 +62,7 @@ def _sorted_differences(x: Array, c: Array, order: int, text: str) -> Array:
     error = 2 * _EPS * np.where(np.isfinite(noise), noise, np.inf)
     on = [np.sign(_value(side, x, c)) for side in sides(text)]
     for m in range(1, order + 1):
-        index = np.array(list(combinations_with_replacement(range(x.shape[1]), m + 1))).reshape(-1, m + 1).T
+        index = np.array(list(combinations_with_replacement(range(x.shape[1]), m + 1)), int).reshape(-1, m + 1).T
         low, high = tuple(index[:-1]), tuple(index[1:])
         first, last = x[:, index[0]], x[:, index[-1]]
         gap = last - first
