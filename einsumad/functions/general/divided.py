@@ -51,7 +51,7 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
 
 def _grids(rank: Array, count: int) -> list[Array]:
     """The places of the points along each of so many axes."""
-    return [rank.reshape(rank.shape[0], *[1] * k, -1, *[1] * (count - 1 - k)) for k in range(count)]
+    return [rank.reshape(rank.shape[0], *[1] * k, rank.shape[1], *[1] * (count - 1 - k)) for k in range(count)]
 
 
 def _sorted_differences(x: Array, c: Array, order: int, text: str) -> Array:
