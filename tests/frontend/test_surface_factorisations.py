@@ -204,6 +204,16 @@ def test_what_is_refused() -> None:
         ea.grad(lambda a: LINALG.cholesky(a)[0, 0])(-np.eye(2))
 
 
+def test_views_see_what_is_written() -> None:
+    def f(x: Any) -> Any:
+        turned = LINALG.matrix_transpose(x)
+        x[0, 1] = 3 * x[1, 1]
+        return np.sum(turned[1] ** 2)
+
+    point = data((2, 2))
+    np.testing.assert_allclose(ea.grad(f)(point), [[0, 0], [0, 20 * point[1, 1]]])
+
+
 def test_every_function_has_a_handler_or_a_reason() -> None:
     public = {name for name in np.linalg.__all__ if not isinstance(getattr(np.linalg, name), type)}
     handled = {name for name in public if getattr(np.linalg, name) in registry._functions}
