@@ -62,9 +62,10 @@ def _augmented_eigh(a: Array, rows: int) -> Array:
     """The eigenvalues of ``[[0, B], [B^T, 0]]``, B of so many rows, and below them the eigenvectors as columns.
 
     They come from the singular values of B: with both signs, not in order, and exact zeros with vectors in one of the
-    two spaces.
+    two spaces. A singular value that is 0 is the least positive number instead, to be told from those.
     """
     left, values, right = np.linalg.svd(a[..., :rows, rows:])
+    values = np.where(values == 0, np.finfo(a.dtype).smallest_subnormal, values)
     right = np.swapaxes(right, -1, -2)
     count, columns = values.shape[-1], right.shape[-1]
     half = np.sqrt(np.array(0.5, a.dtype))

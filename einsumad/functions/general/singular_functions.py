@@ -2,8 +2,8 @@
 
 Owns these rows. Imports the catalogue, the templates and the spectral rows. Invariant: derivatives are those of
 spectral functions of the symmetric matrix ``[[0, A], [A^T, 0]]``, whose eigenvalues are the singular values with both
-signs and zeros; so equal singular values are no exception. At a singular value that is 0 a function that is not smooth
-there has the derivative 0, as the absolute value has.
+signs and zeros; so equal singular values are no exception. At a singular value that is 0 a function that is not even
+has the derivative 0, as the absolute value has, and no second one: NaN.
 (R. A. Horn, C. R. Johnson, *Matrix Analysis*, 2013, theorem 7.3.3; V. Noferini, *A formula for the Fréchet derivative
 of a generalized matrix function*, SIAM J. Matrix Anal. Appl. 38, 2017.)
 """

@@ -44,22 +44,15 @@ from einsumad.graph import (
 Array = np.ndarray[Any, Any]
 FLOAT = np.dtype(float)
 """The dtype of the numbers of all templates; an expression of nodes has theirs."""
-
-
-_EVEN = frozenset({"abs", "cos", "cosh", "square"})
-_ODD = frozenset({"sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "erf", "erfinv"})
-
-
 KINKED = frozenset({"abs", "sign", "relu", "maximum_constant", "minimum_constant"})
 COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
+_EVEN = frozenset({"abs", "cos", "cosh", "square"})
+_ODD = frozenset({"sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "erf", "erfinv"})
 
 
 def slot(position: int) -> Leaf:
     """The variable (0) or a parameter (1, 2, ...) of a template."""
     return leaf((), FLOAT, ("slot", position))
-
-
-_ELSEWHERE = elementwise("not_equal", [slot(0), zero((), FLOAT)], (), BOOL)
 
 
 def text_of(root: Node) -> str:
@@ -99,7 +92,8 @@ def extended(text: str) -> str:
     variable = slot(0)
     absolute = elementwise("abs", [variable], (), FLOAT)
     (found,) = substitute([root], {variable: absolute})
-    return text_of(_product([_ELSEWHERE, found, elementwise("sign", [variable], (), FLOAT)]))
+    elsewhere = elementwise("not_equal", [variable, zero((), FLOAT)], (), BOOL)
+    return text_of(_product([elsewhere, found, elementwise("sign", [variable], (), FLOAT)]))
 
 
 @lru_cache(maxsize=1024)
@@ -108,7 +102,7 @@ def slope_of_length(text: str) -> str | None:
     found = derivative(text, 0)
     if found is None or _parity(root_of(text)) == 0:
         return found
-    return text_of(_product([_ELSEWHERE, root_of(found)]))
+    return text_of(_product([elementwise("sign", [slot(0)], (), FLOAT), root_of(found)]))
 
 
 def _parity(root: Node) -> int | None:
