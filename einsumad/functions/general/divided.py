@@ -36,7 +36,9 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     size, batch = x.shape[-1], x.shape[:-1]
     points = x.reshape(prod(batch), size).astype(float)
     parameters = c.reshape(prod(batch), c.shape[-1]).astype(float)
-    rounding = 10 * size * float(np.finfo(x.dtype).eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
+    limits = np.finfo(x.dtype)
+    rounding = 10 * size * float(limits.eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
+    rounding = np.maximum(rounding, float(limits.smallest_subnormal))
     for side in sides(text) if order else ():
         distance = np.abs(_value(side, points, parameters))
         points = np.where((distance > 0) & (distance <= rounding), np.nan, points)
