@@ -7,8 +7,7 @@ it, also through sums, and are contracted with what these hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 
 from einsumad.functions import general_function
 from einsumad.graph import Add, Einsum, General, Node, Structural, add, einsum, rebuild, topological
@@ -26,26 +25,25 @@ def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
             beside.setdefault(node.operands[0], set()).add(node.function)
     if not beside:
         return tuple(roots)
-    limit = min(len(matrix.shape) for matrix in beside)
     memo: dict[Node, Node] = {}
-    large: set[Node] = set()
+    large: dict[Node, int] = {}
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
-        made_of_large = not large.isdisjoint(new.operands)
-        if isinstance(new, Einsum) and made_of_large:
+        limits = [large[operand] for operand in new.operands if operand in large]
+        if isinstance(new, Einsum) and limits:
             new = _opened(new, large)
         elif isinstance(node, General) and isinstance(new, General):
             expansion = general_function(node.function).expansion
             found = None if expansion is None else expansion(new, beside[node.operands[0]])
-            made_of_large = found is not None
+            limits = [] if found is None else [len(new.operands[0].shape)]
             new = new if found is None else found
-        if made_of_large and isinstance(new, Einsum | Add) and len(new.shape) > limit:
-            large.add(new)
+        if limits and isinstance(new, Einsum | Add) and len(new.shape) > min(limits):
+            large[new] = min(limits)
         memo[node] = new
     return normalise([memo[root] for root in roots])
 
 
-def _opened(node: Einsum, large: AbstractSet[Node]) -> Node:
+def _opened(node: Einsum, large: Mapping[Node, int]) -> Node:
     """The product with large products among its operands opened and large sums distributed over."""
     done: list[Node] = []
     pending: list[Node] = [node]
@@ -63,7 +61,7 @@ def _opened(node: Einsum, large: AbstractSet[Node]) -> Node:
     return done[0] if len(done) == 1 else add(done, node.dtype)
 
 
-def _place_of_large(node: Node, large: AbstractSet[Node]) -> int | None:
+def _place_of_large(node: Node, large: Mapping[Node, int]) -> int | None:
     """The first large operand of a product that multiplies it with something stored."""
     if not isinstance(node, Einsum) or sum(not isinstance(operand, Structural) for operand in node.operands) < 2:
         return None

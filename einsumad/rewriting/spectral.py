@@ -236,9 +236,8 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     known = [factor for factor in factors if factor is not None]
     if len(known) < len(factors):
         return None
-    template = (
-        multiply(*(known or [ones((), FLOAT)]), dtype=FLOAT) if len(known) != 1 or known[0].dtype == BOOL else known[0]
-    )
+    plain = len(known) == 1 and known[0].dtype == FLOAT
+    template = known[0] if plain else multiply(*(known or [ones((), FLOAT)]), dtype=FLOAT)
     parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
     text = text_of(template)
     function, params, turned = _row_for(values, [node.operands[k] for k in vectors])

@@ -13,7 +13,7 @@ section 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from math import factorial
 from typing import Any
@@ -123,7 +123,7 @@ def spread_over(parameters: Node, shape: Shape) -> list[Node]:
     return [broadcast(node, range(batch), shape) for node in _entries_of(parameters)]
 
 
-def in_parameters(node: General, axes: Axes, change: Any) -> tuple[Node, ...]:
+def in_parameters(node: General, axes: Axes, change: Callable[[str], Node]) -> tuple[Node, ...]:
     """``J[b .., b' r]``: for each parameter r the node for the derivative of the template, at the place r."""
     parameters = node.operands[1]
     terms = []
