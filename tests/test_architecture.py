@@ -21,11 +21,12 @@ MOST_METHODS_OF_A_CLASS = 15
 
 # Modules that may load another one when it is first used, through importlib, each with its reason.
 LAZY_LOADERS: dict[str, str] = {
+    "einsumad/cli/inventory.py": "it looks at SciPy's namespaces when it is asked for them",
     "einsumad/cli/targets.py": "the user names the module whose functions are checked",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
-    "einsumad/execution/reference.py": "SciPy takes long to load and few expressions use it",
     "einsumad/functions/general/positive.py": "SciPy takes long to load and few matrices are declared positive",
     "einsumad/frontend/own/symbolic.py": "SciPy takes long to load and few expressions use it",
+    "einsumad/functions/values.py": "SciPy takes long to load and few expressions use it",
     "einsumad/frontend/trees.py": "optree takes long to load and importing the library has to be quick",
     "einsumad/functions/general/matrix_kernels.py": "SciPy takes long to load and few plans use it",
     "einsumad/scipy/special.py": "it hands out SciPy's own functions, and importing it may not load SciPy",

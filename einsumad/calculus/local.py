@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from einsumad.errors import DifferentiationError
-from einsumad.functions import NoDerivative, elementwise_function, general_function
+from einsumad.functions import general_function, partial_of
 from einsumad.graph import Add, Einsum, Elementwise, General, Node, einsum, ones, unit
 
 
@@ -78,12 +78,7 @@ def _product_rule(node: Einsum, position: int) -> Node:
 
 def _elementwise_rule(node: Elementwise, position: int) -> tuple[Node, ...]:
     """``d f(A)[s1] / d A[s1'] = f'(A)[s1] * delta(s1, s1')`` (ibid., theorems 3 and 6 for functions of one operand)."""
-    partial = elementwise_function(node.function).partials(node)[position]
-    if isinstance(partial, NoDerivative):
-        raise DifferentiationError(
-            f"{node.function} has no derivative in its operand {position}: {partial.reason}; make that operand "
-            "a constant"
-        )
+    partial = partial_of(node, position)
     if partial is None:
         return ()
     rank = len(node.shape)

@@ -1,4 +1,4 @@
-"""The command ``python -m einsumad check``.
+"""The commands ``python -m einsumad check`` and ``python -m einsumad functions``.
 
 Owns its options and exit codes. Imports the toolkit and the parts of this folder. Invariant: what is wrong with a
 request goes to the error stream with exit code 2, what is found to the output.
@@ -18,7 +18,9 @@ from types import ModuleType
 from typing import Any
 
 import einsumad
+from einsumad.cli import inventory
 from einsumad.cli.errors import RequestError
+from einsumad.cli.inventory import listing
 from einsumad.cli.points import Wish, arguments_of, described, function_name
 from einsumad.cli.targets import load
 from einsumad.cli.texts import read_argnums, read_arguments, read_shape
@@ -71,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = _parser().parse_args(argv)
+    if options.command == "functions":
+        sys.stdout.write(listing(options.library, options.pattern))
+        return 0
     try:
         return _check(options)
     except DifferentiationError as error:
@@ -83,7 +88,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m einsumad", description="Derivatives in Einstein notation.")
     parser.add_argument("--version", action="version", version=f"einsumad {einsumad.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="check")
+    commands = parser.add_subparsers(title="commands", required=True, dest="command", metavar="check | functions")
+    functions = commands.add_parser(
+        "functions",
+        help="what becomes of each function of NumPy and SciPy",
+        description="What becomes of each public function of a library on traced values, and why.",
+    )
+    functions.add_argument("library", choices=inventory.LIBRARIES)
+    functions.add_argument("pattern", nargs="?", default="*", help="of names, such as 'eig*'")
     check = commands.add_parser(
         "check",
         help="check the derivatives of a function",

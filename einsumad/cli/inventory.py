@@ -1,7 +1,7 @@
 """What the library makes of each public function of NumPy and SciPy: the table of ``docs/functions.md``.
 
-Owns the table. Imports the registry, the namespaces and the reasons; SciPy when it is asked for its functions. Invariant:
-every public function of a library stands in its table once, and what is said of it is what a call does.
+Owns the table. Imports the registry, the namespaces and the reasons, and SciPy when it is asked for its functions.
+Invariant: every public function of a library stands in its table once, and what is said of it is what a call does.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,6 +29,9 @@ MEANING: Mapping[Status, str] = {
     "constant": "has no derivative to lose, or one of zero",
     "refused": "a traced value raises an error with the reason",
 }
+
+UNKNOWN = "it is younger than this version of einsumad"
+"""The note on a function that nothing is known of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,17 @@ def table(library: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def listing(library: str, pattern: str = "*") -> str:
+    """The entries whose names match, a line each.
+
+    >>> print(listing("numpy", "sinc"), end="")
+    sinc  any order
+    """
+    found = [entry for entry in inventory(library) if fnmatchcase(entry.name, pattern)]
+    width = max([len(entry.name) for entry in found], default=0)
+    return "".join([f"{entry.name:{width}}  {entry.status:9}  {entry.note}".rstrip() + "\n" for entry in found])
+
+
 def _of_numpy(name: str, function: Any) -> Entry:
     if name in numpy_reasons.CONSTANT:
         return Entry(name, "constant", numpy_reasons.CONSTANT[name])
@@ -83,7 +98,7 @@ def _of_numpy(name: str, function: Any) -> Entry:
 def _of_linalg(name: str, function: Any) -> Entry:
     if name in linalg_reasons.CONSTANT:
         return Entry(name, "constant", linalg_reasons.CONSTANT[name])
-    handled = has_function(function) or has_function(getattr(np, name, None))
+    handled = has_function(function) or has_function(getattr(np, name, function))
     return _judged(name, "any order" if handled else None, linalg_reasons.REASONS)
 
 
@@ -105,8 +120,8 @@ def _of_scipy_linalg(name: str, _: Any) -> Entry:
 def _judged(name: str, status: Status | None, reasons: Mapping[str, Any], note: str = "") -> Entry:
     if status is not None:
         return Entry(name, status, note)
-    verdict = reasons[name]
-    return Entry(name, verdict.status, verdict.reason)
+    verdict = reasons.get(name)
+    return Entry(name, "refused", UNKNOWN) if verdict is None else Entry(name, verdict.status, verdict.reason)
 
 
 _JUDGES: Mapping[str, Callable[[str, Any], Entry]] = {

@@ -7,16 +7,14 @@ masks and 0/1 tensors, and only then summed. With ``exact`` all numbers are Pyth
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from einsumad.errors import InternalError, ShapeError
-from einsumad.functions import elementwise_function, general_function
+from einsumad.functions import general_function, value_function
 from einsumad.graph import (
     BOOL,
     Add,
@@ -27,7 +25,6 @@ from einsumad.graph import (
     Leaf,
     Node,
     Ones,
-    Params,
     Selection,
     Structural,
     Unit,
@@ -157,7 +154,7 @@ def _elementwise(node: Elementwise, operands: Sequence[Array], exact: bool) -> A
             raise TypeError(f"{node.function} leaves the rational numbers: evaluate it in floating point")
         result = _over(lambda *entries: function(*entries, *node.params), *operands)
         return result.astype(bool) if node.dtype == BOOL else result
-    return np.asarray(_compiled(node.function, node.params, len(operands))(*operands))
+    return np.asarray(value_function(node.function, node.params, len(operands))(*operands))
 
 
 def _over(function: Callable[..., Any], *arrays: Array) -> Array:
@@ -166,18 +163,6 @@ def _over(function: Callable[..., Any], *arrays: Array) -> Array:
     for position in np.ndindex(result.shape):
         result[position] = function(*[array[position] for array in arrays])
     return result
-
-
-@lru_cache(maxsize=1024)
-def _compiled(name: str, params: Params, arity: int) -> Callable[..., Array]:
-    """The row's own expression as a function of arrays."""
-    names = tuple([f"x{k}" for k in range(arity)])
-    text = elementwise_function(name).source(names, params)
-    scope: dict[str, Any] = {"np": np}
-    if "special." in text:  # SciPy is loaded by the expressions that need it only
-        scope["special"] = importlib.import_module("scipy.special")
-    # the text comes from a row of the catalogue and the parameters, never from a user
-    return eval(f"lambda {', '.join(names)}: {text}", scope)  # type: ignore[no-any-return]  # noqa: S307
 
 
 def _power(x: Any, exponent: Any) -> Any:

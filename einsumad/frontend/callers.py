@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 
-from einsumad.frontend.coverage.special_reasons import reason_for
+from einsumad.frontend.coverage.lookup import reason_for
 
 
 def scipy_remedy() -> str | None:
@@ -18,7 +18,7 @@ def scipy_remedy() -> str | None:
         return None
     reason = reason_for(name)
     if reason is not None:
-        return f"{name} is not differentiated: {reason}"
+        return f"{name} is not supported on traced values: {reason}"
     return f"{name} does not take traced values: use einsumad.{name}, or what that module has for it"
 
 

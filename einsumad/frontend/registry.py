@@ -19,8 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.frontend.coverage.numpy_reasons import REASONS
-from einsumad.frontend.coverage.special_reasons import reason_for
+from einsumad.frontend.coverage.lookup import reason_for
 
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
@@ -139,11 +138,8 @@ def unsupported(name: str) -> TracingError:
     """The error for a function without an entry."""
     known = reason_for(name)
     if known is not None:
-        return TracingError(f"{name} is not differentiated: {known}")
+        return TracingError(f"{name} is not supported on traced values: {known}")
     short = name.removeprefix("numpy.")
-    given = REASONS.get(short.partition(".")[0])
-    if given is not None:
-        return TracingError(f"{name} is not supported on traced values: {given.reason}")
     near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)
     hint = f"; numpy.{near[0]} is" if near and near[0] != short else ""
     remedy = "write it with supported functions, or apply it to a plain array outside of the traced function"

@@ -25,13 +25,13 @@ from einsumad.graph import Einsum, Labels, Node
 
 _BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
 """Functions that copy or not as the order in memory makes them."""
-_READ_ONLY = frozenset([np.diagonal, np.diag, np.broadcast_to, sliding_window_view])
+_READ_ONLY = frozenset([np.diagonal, np.linalg.diagonal, np.diag, np.broadcast_to, sliding_window_view])
 _OF_EACH = frozenset([np.atleast_1d, np.atleast_2d, np.atleast_3d])
 _VIEWS = (
     _READ_ONLY
     | _OF_EACH
     | {np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.squeeze, np.expand_dims, np.real}
-    | {np.flip, np.fliplr, np.flipud, np.rot90, np.einsum, operator.getitem}
+    | {np.linalg.matrix_transpose, np.flip, np.fliplr, np.flipud, np.rot90, np.einsum, operator.getitem}
     | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack}
 )
 _STALE = (

@@ -21,6 +21,7 @@ from einsumad.functions.catalogue import (
     general_names,
     is_own,
     origins,
+    partial_of,
     register_elementwise,
     register_general,
     register_own,
@@ -28,6 +29,7 @@ from einsumad.functions.catalogue import (
 )
 from einsumad.functions.elementwise.powers import power_of
 from einsumad.functions.rows import row
+from einsumad.functions.values import value_function
 
 __all__ = [
     "ElementwiseFunction",
@@ -47,10 +49,12 @@ __all__ = [
     "general_names",
     "is_own",
     "origins",
+    "partial_of",
     "power_of",
     "register_elementwise",
     "register_general",
     "register_own",
     "row",
     "source_of",
+    "value_function",
 ]

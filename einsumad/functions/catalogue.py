@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import DifferentiationError, ShapeError, TracingError
 from einsumad.functions.dtypes import DtypeRule
 from einsumad.graph import BOOL, OWN, Elementwise, General, Node, Params, Shape, cast, elementwise, general
 
@@ -68,6 +69,10 @@ class GeneralFunction:
     `kernel` maps arrays, then the parameters, to the value. `cost` is in flops. `domain` says in words which
     operands are well-behaved. Where it `gives_index` its operands keep their dtype, which is another one. Where it
     `is_operator` it takes directions behind its `arity` operands: see :mod:`einsumad.functions.general.operators`.
+
+    `expansion` is the value as an expression of other rows, put in its place when a plan is made, after all
+    differentiation; it is given the names of the functions that the graph has of the same first operand, so that what
+    they share is computed once, and may decline with None.
     """
 
     name: str
@@ -81,6 +86,7 @@ class GeneralFunction:
     doc: str
     gives_index: bool = False
     is_operator: bool = False
+    expansion: Callable[[General, AbstractSet[str]], Node | None] | None = None
 
 
 class _Named(Protocol):
@@ -190,6 +196,16 @@ def general_names() -> tuple[str, ...]:
 def origins() -> Mapping[str, str]:
     """Return where each row of either registry was made, as ``file:line``."""
     return {**_elementwise.origins(), **_general.origins()}
+
+
+def partial_of(node: Elementwise, position: int) -> Node | None:
+    """The partial derivative of the function of a node in one operand; what has no rule for it raises."""
+    found = elementwise_function(node.function).partials(node)[position]
+    if isinstance(found, NoDerivative):
+        raise DifferentiationError(
+            f"{node.function} has no derivative in its operand {position}: {found.reason}; make that operand a constant"
+        )
+    return found
 
 
 def apply(name: str, *operands: Node, params: Params = ()) -> Node:

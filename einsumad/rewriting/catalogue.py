@@ -16,6 +16,7 @@ from einsumad.rewriting import (
     masks,
     operators,
     powers,
+    spectral,
     stabilise,
     structural,
     sums,
@@ -32,6 +33,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *linear.RULES_FOR_PRODUCTS,
     *operators.RULES_FOR_PRODUCTS,
     *facts.RULES_FOR_PRODUCTS,
+    *spectral.RULES_FOR_PRODUCTS,
     *affine.RULES,
     flatten.RULE_FOR_MAPS,
 )
@@ -48,8 +50,8 @@ FUNCTION_RULES: tuple[Rule, ...] = (
     *linear.RULES_FOR_FUNCTIONS,
     *layout.RULES_FOR_FUNCTIONS,
 )
-TENSOR_FUNCTION_RULES: tuple[Rule, ...] = facts.RULES_FOR_TENSOR_FUNCTIONS
-ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *TENSOR_FUNCTION_RULES)
+GENERAL_RULES: tuple[Rule, ...] = (*facts.RULES_FOR_TENSOR_FUNCTIONS, *spectral.RULES_FOR_GENERAL)
+ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *GENERAL_RULES)
 
 
 def rules_for(node: Node) -> tuple[Rule, ...]:
@@ -62,5 +64,5 @@ def rules_for(node: Node) -> tuple[Rule, ...]:
         case Elementwise():
             return FUNCTION_RULES
         case General():
-            return TENSOR_FUNCTION_RULES
+            return GENERAL_RULES
     return ()

@@ -34,7 +34,7 @@ def flatten_product(node: Einsum, context: Context) -> Node | None:
                 positions.add(k)
                 room -= grows_by
                 number *= operand.coefficient
-    return _inline(node, positions) if positions else None
+    return inline(node, positions) if positions else None
 
 
 def _is_free(operand: Einsum, number: Number, dtype: np.dtype) -> bool:
@@ -49,7 +49,8 @@ def is_layout(node: Einsum) -> bool:
     return len(cores) <= 1 and all(label < rank for labels in node.inputs for label in labels)
 
 
-def _inline(node: Einsum, positions: Iterable[int]) -> Node:
+def inline(node: Einsum, positions: Iterable[int]) -> Node:
+    """The product with the products at these positions opened."""
     work = open_product(node)
     opened = set(positions)
     flat = Product(work.coefficient, [], [], work.rank, work.shape, work.dtype)
@@ -82,7 +83,7 @@ def expose_structure(node: Einsum, context: Context) -> Node | None:
                 context.users[core] = max(context.users[core], context.users[operand])
                 operands = [whole if position == k else held for position, held in enumerate(node.operands)]
                 outer = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-                return _inline(outer, [position for position, held in enumerate(outer.operands) if held is whole])
+                return inline(outer, [position for position, held in enumerate(outer.operands) if held is whole])
     return None
 
 
@@ -115,7 +116,7 @@ def distribute_maps(node: Einsum, _: Context) -> Node | None:
         for term in operand.operands:
             operands = [term if position == k else held for position, held in enumerate(node.operands)]
             product = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-            terms.append(_inline(product, [j for j, held in enumerate(product.operands) if held is term]))
+            terms.append(inline(product, [j for j, held in enumerate(product.operands) if held is term]))
         return add(terms, node.dtype)
     return None
 

@@ -21,11 +21,16 @@ def solve_instead_of_inverse(node: Einsum, context: Context) -> Node | None:
         return None
     for k in range(2):
         inverse = node.operands[k]
-        if isinstance(inverse, General) and inverse.function in _SOLVERS and not context.is_shared(inverse):
+        if isinstance(inverse, General) and _is_solved_with(inverse) and not context.is_shared(inverse):
             found = _solve(node, inverse, node.inputs[k], node.operands[1 - k], node.inputs[1 - k])
             if found is not None:
                 return found
     return None
+
+
+def _is_solved_with(inverse: General) -> bool:
+    """Whether it is an inverse; one that is NaN for singular matrices is not, because solving raises for them."""
+    return inverse.function in _SOLVERS and (inverse.function != "inverse" or inverse.params in ((), ("positive",)))
 
 
 def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Labels) -> Node | None:

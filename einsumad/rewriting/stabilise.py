@@ -21,6 +21,7 @@ from einsumad.graph import (
 )
 from einsumad.rewriting.product import is_negation, negated, open_product
 from einsumad.rewriting.rules import Context, Rule
+from einsumad.rewriting.spectral import exponent_of_sum
 
 
 def function_of(node: Node, name: str) -> Node | None:
@@ -72,6 +73,9 @@ def stable_logarithm(node: Elementwise, _: Context) -> Node | None:
 
 def summed_exponential(node: Node) -> tuple[Node, tuple[int, ...]] | None:
     """The exponent in ``sum exp z`` and its labels; those below the rank of the sum are its axes in order."""
+    of_eigenvalues = exponent_of_sum(node)
+    if of_eigenvalues is not None:
+        return of_eigenvalues, tuple(range(len(of_eigenvalues.shape)))
     if not isinstance(node, Einsum) or node.coefficient != 1 or len(node.operands) != 1:
         return None
     exponent = function_of(node.operands[0], "exp")

@@ -85,9 +85,3 @@ def test_norms_of_other_ranks() -> None:
     for order in (1, 2, math.inf):
         check(lambda a, order=order: np.linalg.norm(a, order), data((3,)))
     check(lambda a: np.linalg.norm(a, axis=(0, 2)), data((2, 3, 4)))
-
-
-@pytest.mark.parametrize("order", [1, 2, "nuc", 3, 0])
-def test_norms_that_are_not_supported(order: Any) -> None:
-    with pytest.raises(TracingError, match="ord"):
-        np.linalg.norm(traced(data((2, 3))), order)

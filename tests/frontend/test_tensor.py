@@ -80,7 +80,7 @@ def test_an_in_place_operator_writes_into_arrays_and_rebinds_numbers() -> None:
 
 UNSUPPORTED = [
     (np.fft.fft, "numpy.fft.fft"),
-    (lambda x: np.linalg.eigh(np.multiply.outer(x, x)), "numpy.linalg.eigh"),
+    (lambda x: np.linalg.eig(np.multiply.outer(x, x)), "numpy.linalg.eig"),
     (np.roots, "numpy.roots"),
     (lambda x: np.nextafter(x, 1), "numpy.nextafter"),
     (lambda x: np.gcd.reduce(np.argsort(x)), "numpy.gcd.reduce"),

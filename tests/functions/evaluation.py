@@ -23,6 +23,7 @@ from einsumad.graph import (
     Node,
     Ones,
     Selection,
+    Structural,
     Unit,
     Zero,
     add,
@@ -55,15 +56,8 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
     match node:
         case Leaf():
             return np.asarray(values[node], node.dtype)
-        case Ones():
-            return np.ones(node.shape, node.dtype)
-        case Zero():
-            return np.zeros(node.shape, node.dtype)
-        case Unit():
-            index = np.indices(node.shape)
-            return np.all(index == index[0], axis=0).astype(node.dtype)
-        case Affine() | Selection():
-            return _map(node, operands).astype(node.dtype)
+        case Structural():
+            return _truth(node, operands).astype(node.dtype)
         case Add():
             return np.asarray(sum(operands[1:], operands[0]), node.dtype)
         case Einsum():
@@ -75,12 +69,21 @@ def _value(node: Node, operands: list[Array], values: Mapping[Leaf, Any]) -> Arr
     raise AssertionError(type(node))
 
 
-def _map(node: Affine | Selection, operands: list[Array]) -> Array:
-    if isinstance(node, Selection):
-        return np.asarray(np.arange(node.shape[-1]) == operands[0][..., None])
-    first, *others = np.indices(node.shape)
-    moved = [step * index for step, index in zip(node.strides, others, strict=True)]
-    return np.asarray(first == sum(moved, np.array(node.offset)))
+def _truth(node: Structural, operands: list[Array]) -> Array:
+    """Where a 0/1 tensor is one."""
+    match node:
+        case Ones() | Zero():
+            return np.full(node.shape, isinstance(node, Ones))
+        case Unit():
+            index = np.indices(node.shape)
+            return np.asarray(np.all(index == index[0], axis=0))
+        case Affine():
+            place, *axes = np.indices(node.shape)
+            moves = [stride * axis for stride, axis in zip(node.strides, axes, strict=True)]
+            return np.asarray(place == node.offset + sum(moves))
+        case Selection():
+            return np.asarray(np.arange(node.shape[-1]) == operands[0][..., None])
+    raise AssertionError(type(node))
 
 
 def elementwise_value(name: str, operands: Sequence[Array], params: Any) -> Array:

@@ -15,7 +15,10 @@ from einsumad.functions import call, general_function, general_names
 from einsumad.functions.general import kernels
 from einsumad.graph import General, Node, Unit, multiply, topological
 from tests.functions.evaluation import evaluate, full, variable
+from tests.functions.factorisation_cases import FACTORISATIONS
 from tests.functions.general_cases import CASES, Array, Case, normal
+
+ALL_CASES = [*CASES, *FACTORISATIONS]
 
 
 def symbols_of(case: Case, dtype: Any = np.float64) -> list[Any]:
@@ -36,12 +39,12 @@ def differences(function: Callable[[Array], Array], point: Array, step: float) -
     return result
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [case for case in ALL_CASES if case.order], ids=str)
 def test_derivatives(case: Case) -> None:
     """The derivative of each order is the difference of the one before, in every operand."""
     symbols = symbols_of(case)
     values = dict(zip(symbols, case.operands, strict=True))
-    expressions: list[Node] = [call(case.name, *symbols, params=case.params)]
+    expressions = [case.build(symbols)]
     for _ in range(case.order):
         following = []
         for expression in expressions:
@@ -49,7 +52,7 @@ def test_derivatives(case: Case) -> None:
                 derivative = full(expression, symbol)
 
                 def along(moved: Array, symbol: Any = symbol, expression: Node = expression) -> Array:
-                    return evaluate(expression, {**values, symbol: moved})
+                    return evaluate(expression, {**values, symbol: case.allowed(moved)})
 
                 expected = differences(along, point, 0.5 if case.exact else 1e-3)
                 found = evaluate(derivative, values)
@@ -59,11 +62,13 @@ def test_derivatives(case: Case) -> None:
         expressions = following
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not general_function(case.name).gives_index], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in ALL_CASES if case.order and not general_function(case.name).gives_index], ids=str
+)
 def test_single_precision_stays(case: Case) -> None:
     symbols = symbols_of(case, np.float32)
     values = dict(zip(symbols, case.operands, strict=True))
-    node = call(case.name, *symbols, params=case.params)
+    node = case.build(symbols)
     for symbol in symbols:
         derivative = full(node, symbol)
         indices = {n for n in topological([derivative]) if isinstance(n, General) and gives_index(n)}
@@ -79,7 +84,7 @@ def gives_index(node: General) -> bool:
 
 
 def test_every_row_has_a_case() -> None:
-    assert {case.name for case in CASES} == set(general_names())
+    assert {case.name for case in ALL_CASES} == set(general_names())
 
 
 def test_jacobians_are_products_of_matrices() -> None:

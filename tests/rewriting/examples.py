@@ -53,6 +53,10 @@ def shift(offset: int) -> Node:
     return einsum([affine(3, (2,), (1,), offset, float)], [(I, J)], (I, J))
 
 
+SYMMETRIC = call("mirrored", A, params=(0,))
+EIGENVALUES = call("eigh_values", SYMMETRIC, params=(0,))
+EIGENVECTORS = call("eigh_vectors", SYMMETRIC, params=(0,))
+SCALED_VECTORS = einsum([EIGENVECTORS, apply("exp", EIGENVALUES)], [(I, J), (J,)], (I, J))
 SHARED_DIAGONAL = einsum([a, b, unit(3, 2, float)], [(I,), (J,), (I, J)], (I, J))
 
 EXAMPLES: dict[str, Node] = {
@@ -97,9 +101,25 @@ EXAMPLES: dict[str, Node] = {
     "apply-before-permuting": apply("exp", transpose(A, (J, I))),
     "transpose": call("inverse", Q),
     "cholesky": call("inverse", P),
+    "spectral-sum": sum_axes(apply("exp", EIGENVALUES), [0]),
+    "spectral-reduction": call("product", EIGENVALUES),
 }
 
 MORE: dict[str, Node] = {
+    "spectral-sum with parameters": einsum(
+        [apply("sin", einsum([s, EIGENVALUES], [(), (I,)], (I,))), EIGENVALUES, b], [(I,), (I,), (J,)], (J,), 3
+    ),
+    "spectral-sum of a function": einsum(
+        [EIGENVECTORS, apply("exp", EIGENVALUES), EIGENVECTORS, b], [(I, K), (K,), (J, K), (J,)], (I,)
+    ),
+    "spectral-sum of shared vectors": einsum([SCALED_VECTORS, SCALED_VECTORS], [(I, K), (J, K)], (I, J)),
+    "not a spectral sum": einsum([EIGENVALUES, b], [(I,), (I,)], ()),
+    "spectral-reduction of exponentials": apply("log", sum_axes(apply("exp", multiply(EIGENVALUES, EIGENVALUES)), [0])),
+    "stable-ratio of eigenvalues": einsum(
+        [apply("exp", EIGENVALUES), apply("reciprocal", sum_axes(apply("exp", EIGENVALUES), [0]))],
+        [(I,), ()],
+        (I,),
+    ),
     "annihilate a sum over nothing": einsum([variable("e", 3, 0)], [(I, J)], (I,)),
     "annihilate a coefficient": scale(0, a),
     "resolve-units between outputs": einsum([A, unit(3, 2, float)], [(I, J), (I, J)], (I, J)),

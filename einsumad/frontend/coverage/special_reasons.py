@@ -1,7 +1,7 @@
 """Why public functions of ``scipy.special`` are not differentiated, or in some operands only.
 
-Owns these reasons as data. Imports the record. Invariant: every public name of ``scipy.special`` has a handler, or is in
-``einsumad.scipy.special``, works through others, or stands here once.
+Owns these reasons as data. Imports the record. Invariant: every public name of ``scipy.special`` has a handler, or is
+in ``einsumad.scipy.special``, works through others, or stands here once.
 """
 
 from __future__ import annotations
@@ -67,6 +67,12 @@ REASONS: dict[str, Verdict] = {
 }
 """For each public name that is not differentiated: whether its result is a constant or it is refused, and why."""
 
+CONSTANT: dict[str, str] = {
+    "gammasgn": "it is constant but for jumps, so its derivative is 0",
+    "round": "it is constant but for jumps, so its derivative is 0",
+}
+"""Names that have a handler and whose results have a derivative of zero, and the reason."""
+
 THROUGH_OTHERS: dict[str, str] = {
     "assoc_laguerre": "eval_genlaguerre",
     "ivp": "iv",
@@ -112,9 +118,3 @@ PARTLY: dict[str, str] = {
     "multigammaln": "d is a plain whole number",
 }
 """For functions that are differentiated in some operands only: what holds of the others."""
-
-
-def reason_for(name: str) -> str | None:
-    """Why the function of ``scipy.special`` is refused, if it stands here."""
-    found = REASONS.get(name.removeprefix("scipy.special."))
-    return None if found is None else found.reason

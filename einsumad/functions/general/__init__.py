@@ -9,9 +9,14 @@ from einsumad.functions.general import (
     linear,
     matrix_equations,
     matrix_functions,
+    orthogonal,
     reductions,
     searching,
+    singular,
+    singular_functions,
     sorting,
+    spectral,
+    symmetric,
 )
 
 __all__ = [
@@ -20,7 +25,12 @@ __all__ = [
     "linear",
     "matrix_equations",
     "matrix_functions",
+    "orthogonal",
     "reductions",
     "searching",
+    "singular",
+    "singular_functions",
     "sorting",
+    "spectral",
+    "symmetric",
 ]

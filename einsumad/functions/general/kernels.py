@@ -116,6 +116,27 @@ def log_determinant(a: Array) -> Array:
     return np.asarray(np.where(sign < 0, np.array(np.nan, a.dtype), value))
 
 
+def inverse(a: Array, quiet: int = 0) -> Array:
+    """``inv(a[b])``; a singular matrix raises LinAlgError, or gives NaN if the parameter is 1.
+
+    If it is 2 the matrices are triangular, and NaN where they are singular to rounding.
+    """
+    if quiet == 2:
+        pivots = np.abs(np.diagonal(a, axis1=-2, axis2=-1))
+        rounding = 10 * a.shape[-1] * np.finfo(a.dtype).eps * np.max(np.abs(a), axis=(-2, -1), initial=0)
+        singular = ~np.all(pivots > rounding[..., None], axis=-1)[..., None, None]
+        found = np.linalg.inv(np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a))
+        return np.where(singular, np.array(np.nan, a.dtype), found)
+    try:
+        return np.asarray(np.linalg.inv(a))
+    except np.linalg.LinAlgError:
+        if not quiet:
+            raise
+    if a.ndim > 2:
+        return np.stack([inverse(part, quiet) for part in a])
+    return np.full(a.shape, np.nan, a.dtype)
+
+
 def product(x: Array) -> Array:
     """``prod over i of x[b, i]``."""
     return np.asarray(np.prod(x, axis=-1))

@@ -24,7 +24,11 @@ def _infer_inverse(operands: tuple[Node, ...], params: Params) -> tuple[Shape, n
 
 
 def _inverse_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dY = -Y dA Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] delta[b b']``."""
+    """``dY = -Y dA Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] delta[b b']``.
+
+    With the parameter 1 the inverse of a singular matrix is NaN instead of an error, with 2 that of a triangular one
+    which is singular to rounding.
+    """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, j), (k, m) = axes.out, axes.into
     return (term(node, axes, [(node, (*axes.batch, i, k)), (node, (*axes.batch, m, j))], -1),)

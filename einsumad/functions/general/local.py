@@ -1,7 +1,7 @@
 """How a local Jacobian is written: a product over the axes of the value followed by those of the operand.
 
-Owns the labels and the units of the batch axes. Imports the graph. Invariant: the batch axes of value and
-operand are joined by one unit tensor each, never multiplied out.
+Owns the labels and the units of the batch axes, and how the parts of a packed result are read. Imports the graph.
+Invariant: the batch axes of value and operand are joined by one unit tensor each, never multiplied out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from einsumad.errors import ShapeError
-from einsumad.graph import General, Labels, Node, Number, Shape, einsum, unit
+from einsumad.graph import General, Labels, Node, Number, Shape, Zero, affine, einsum, sum_axes, unit, zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,33 @@ def last_axis(name: str, operand: Node) -> tuple[Shape, int]:
     if not operand.shape:
         raise ShapeError(f"{name} runs over the last axis, but its operand has no axis: reshape it to (1,)")
     return operand.shape[:-1], operand.shape[-1]
+
+
+def fresh(axes: Axes, count: int) -> range:
+    """So many labels that no axis of value and operand has."""
+    first = len(axes.batch) + len(axes.out) + len(axes.into_batch) + len(axes.into)
+    return range(first, first + count)
+
+
+def block(packed: Node, rows: tuple[int, int], columns: int) -> Node:
+    """Rows from a first one on, so many, and the first columns of the matrices of a packed result."""
+    *batch, height, width = range(len(packed.shape))
+    row, column = len(packed.shape), len(packed.shape) + 1
+    maps = [
+        (affine(packed.shape[-2], (rows[1],), (1,), rows[0], packed.dtype), (height, row)),
+        (affine(packed.shape[-1], (columns,), (1,), 0, packed.dtype), (width, column)),
+    ]
+    shape = (*packed.shape[:-2], rows[1], columns)
+    if any(isinstance(node, Zero) for node, _ in maps):
+        return zero(shape, packed.dtype)
+    factors = [(packed, (*batch, height, width)), *maps]
+    return einsum([node for node, _ in factors], [labels for _, labels in factors], (*batch, row, column))
+
+
+def row_of(packed: Node, row: int, columns: int) -> Node:
+    """The first columns of one row of the matrices of a packed result."""
+    found = block(packed, (row, 1), columns)
+    return sum_axes(found, [len(found.shape) - 2])
 
 
 def volume(shape: Shape) -> int:

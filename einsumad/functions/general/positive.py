@@ -44,12 +44,12 @@ def solve(matrix: Array, right: Array, *hint: str) -> Array:
     return found
 
 
-def inverse(matrix: Array, *hint: str) -> Array:
-    """The inverses of ``A[b]``."""
-    if not hint:
-        return np.linalg.inv(matrix)
+def inverse(matrix: Array, hint: str | int = 0) -> Array:
+    """The inverses of ``A[b]``; a number says what becomes of singular ones: see :func:`kernels.inverse`."""
+    if isinstance(hint, int):
+        return kernels.inverse(matrix, hint)
     identity = np.broadcast_to(np.eye(matrix.shape[-1], dtype=matrix.dtype), matrix.shape)
-    return solve(matrix, identity, *hint)
+    return solve(matrix, identity, hint)
 
 
 def log_determinant(matrix: Array, *hint: str) -> Array:

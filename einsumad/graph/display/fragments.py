@@ -100,6 +100,9 @@ def called(function: str) -> str:
     return name if serial == "1" else f"{name}{OWN}{serial}"
 
 
+_LONGEST_PARAM = 24
+
+
 def function_text(function: str, parts: Sequence[Fragment], params: Params) -> Fragment:
     """A function of the given arguments in its usual spelling."""
     if function in _RELATIONS and len(parts) == 2:
@@ -122,8 +125,14 @@ def function_text(function: str, parts: Sequence[Fragment], params: Params) -> F
 
 def arguments(texts: Sequence[str], params: Params) -> str:
     """The arguments of a call, parameters behind a semicolon."""
-    tail = "; " + ", ".join(str(param) for param in params) if params else ""
+    tail = "; " + ", ".join(map(param_text, params)) if params else ""
     return ", ".join(texts) + tail
+
+
+def param_text(param: object) -> str:
+    """A parameter; a long text, as of a function that is given, is left out."""
+    text = str(param)
+    return text if len(text) <= _LONGEST_PARAM else "…"
 
 
 def _power(base: Fragment, exponent: Fragment) -> Fragment:

@@ -1,0 +1,123 @@
+"""Divided differences of a function, accurate whether the points are far apart, close or equal.
+
+Owns this kernel. Imports the templates. Invariant: of two ways to compute an entry, the quotient of differences and the
+integral of a derivative, the one with the smaller estimate of its error is taken; nothing is divided by 0.
+
+The divided difference of order m at x0, ..., xm is ``(h[x1 .. xm] - h[x0 .. x(m-1)]) / (xm - x0)`` where these differ,
+and always the integral of the m-th derivative over the simplex with these corners (the Genocchi-Hermite formula; C. de
+Boor, *Divided differences*, Surveys in Approximation Theory 1, 2005, section 9).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+
+from einsumad.functions.general.templates import evaluate, nth_derivative, sides
+
+Array = np.ndarray[Any, Any]
+
+_EPS = float(np.finfo(float).eps)
+_NODES = {1: (10, 16), 2: (7, 9), 3: (5, 7)}
+_NODES_BEYOND = (4, 5)
+_GOOD = 1e-13
+_AT_ONCE = 1 << 18
+
+
+def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
+    """``D[b, i0, ..., im] = h[x[b, i0], ..., x[b, im]]`` for the function h that the text describes.
+
+    A point at which a kink is by rounding alone is NaN: on which side of the kink it lies is not known.
+    """
+    size, batch = x.shape[-1], x.shape[:-1]
+    points = x.reshape(prod(batch), size).astype(float)
+    parameters = c.reshape(prod(batch), c.shape[-1]).astype(float)
+    limits = np.finfo(x.dtype)
+    rounding = 10 * size * float(limits.eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
+    rounding = np.maximum(rounding, float(limits.smallest_subnormal))
+    for side in sides(text) if order else ():
+        distance = np.abs(_value(side, points, parameters))
+        points = np.where((distance > 0) & (distance <= rounding), np.nan, points)
+    places = np.argsort(points, axis=-1, kind="stable")
+    ascending = np.take_along_axis(points, places, -1)
+    value = _sorted_differences(ascending, parameters, order, text)
+    rank = np.argsort(places, axis=-1)
+    index = np.sort(np.stack(np.broadcast_arrays(*_grids(rank, order + 1))), axis=0)
+    which = np.arange(points.shape[0]).reshape(-1, *[1] * (order + 1))
+    return np.asarray(value[(which, *index)], x.dtype).reshape(*batch, *(size,) * (order + 1))
+
+
+def _grids(rank: Array, count: int) -> list[Array]:
+    """The places of the points along each of so many axes."""
+    return [rank.reshape(rank.shape[0], *[1] * k, rank.shape[1], *[1] * (count - 1 - k)) for k in range(count)]
+
+
+def _sorted_differences(x: Array, c: Array, order: int, text: str) -> Array:
+    """The divided differences at ascending places of ascending points; other entries mean nothing."""
+    value = _value(text, x, c)
+    slope = nth_derivative(text, 1)
+    noise = np.abs(value) + (0 if slope is None else np.abs(x * _value(slope, x, c)))
+    error = 2 * _EPS * np.where(np.isfinite(noise), noise, np.inf)
+    on = [np.sign(_value(side, x, c)) for side in sides(text)]
+    for m in range(1, order + 1):
+        index = np.array(list(combinations_with_replacement(range(x.shape[1]), m + 1)), int).reshape(-1, m + 1).T
+        low, high = tuple(index[:-1]), tuple(index[1:])
+        first, last = x[:, index[0]], x[:, index[-1]]
+        gap = last - first
+        entries = (value[:, *high] - value[:, *low]) / gap
+        errors = (error[:, *high] + error[:, *low]) / gap + _EPS * np.abs(entries)
+        errors = np.where(np.isnan(entries), np.inf, errors)
+        across = np.zeros(gap.shape, bool)
+        for side in on:
+            across |= side[:, index[0]] != side[:, index[-1]]
+        doubtful = (gap == 0) | (np.isfinite(errors) & (errors > _GOOD * np.abs(entries)) & ~across)
+        where = np.nonzero(doubtful)
+        corners = np.stack([x[where[0], places[where[1]]] for places in index], axis=-1)
+        better, bound = _integrals(corners, c[where[0]], m, text)
+        wins = (gap[where] == 0) | (bound < errors[where])
+        entries[where] = np.where(wins, better, entries[where])
+        errors[where] = np.where(wins, bound, errors[where])
+        value, error = (np.zeros((x.shape[0], *(x.shape[1],) * (m + 1))) for _ in range(2))
+        value[:, *index], error[:, *index] = entries, errors
+    return value
+
+
+def _value(text: str, x: Array, c: Array) -> Array:
+    """The function at points of a batch, each with the parameters of its batch entry."""
+    return evaluate(text, [x, *[c[:, k].reshape(-1, *[1] * (x.ndim - 1)) for k in range(c.shape[1])]])
+
+
+def _integrals(corners: Array, c: Array, order: int, text: str) -> tuple[Array, Array]:
+    """The integral of the derivative over the simplex with these corners, and a bound of its error."""
+    derivative = nth_derivative(text, order)
+    if derivative is None or not corners.size:
+        return np.zeros(len(corners)), np.zeros(len(corners))
+    coarse, fine = (_rule(order, count) for count in _NODES.get(order, _NODES_BEYOND))
+    step = max(1, _AT_ONCE // len(fine[1]))
+    found, bounds = [], []
+    for start in range(0, len(corners), step):
+        some, parameters = corners[start : start + step], c[start : start + step]
+        rough, sharp = (_value(derivative, some @ nodes.T, parameters) @ weights for nodes, weights in (coarse, fine))
+        equal = some[:, 0] == some[:, -1]
+        at = _value(derivative, some[:, :1], parameters)[:, 0] / factorial(order)
+        found.append(np.where(equal, at, sharp))
+        bounds.append(np.where(equal, _EPS * np.abs(at), np.abs(sharp - rough) + 4 * _EPS * np.abs(sharp)))
+    return np.concatenate(found), np.concatenate(bounds)
+
+
+@cache
+def _rule(order: int, count: int) -> tuple[Array, Array]:
+    """Nodes (barycentric coordinates) and weights on the simplex: Gauss-Legendre in coordinates that collapse it."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = (nodes + 1) / 2, weights / 2
+    grid = np.stack(np.meshgrid(*[nodes] * order, indexing="ij"), axis=-1).reshape(-1, order)
+    weight = np.stack(np.meshgrid(*[weights] * order, indexing="ij"), axis=-1).reshape(-1, order).prod(axis=-1)
+    running = np.cumprod(grid, axis=1)
+    lead = np.concatenate([np.ones((len(grid), 1)), running], axis=1)
+    coordinates = np.concatenate([lead[:, :-1] - lead[:, 1:], lead[:, -1:]], axis=1)
+    jacobian = np.prod(grid ** np.arange(order - 1, -1, -1), axis=1)
+    return coordinates, weight * jacobian

@@ -1,0 +1,154 @@
+"""The numerical kernels of the factorisations.
+
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: values are NumPy's, batch axes
+lead, and what has no derivative because numbers are equal to rounding is NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_ROUNDINGS = 10
+"""Eigenvalues of an n by n matrix are known to about n roundings of the largest; closer ones are taken as equal."""
+
+
+def _side(upper: int) -> Literal["L", "U"]:
+    return "U" if upper else "L"
+
+
+def mirrored(a: Array, upper: int) -> Array:
+    """The symmetric matrix of one triangle: the lower one, or the upper one if the parameter is 1."""
+    read = np.swapaxes(a, -1, -2) if upper else a
+    return np.where(np.tri(a.shape[-1], dtype=bool), read, np.swapaxes(read, -1, -2))
+
+
+def triangle_weights(a: Array, below: float, on: float, above: float) -> Array:
+    """A matrix of the shape of the operand's with one number below, on and above the diagonal."""
+    rows, columns = a.shape[-2:]
+    place = np.arange(rows)[:, None] - np.arange(columns)
+    return np.where(place > 0, below, np.where(place < 0, above, on)).astype(a.dtype)
+
+
+def cholesky(a: Array) -> Array:
+    """The lower triangular L with ``L L^T = a``."""
+    return np.asarray(np.linalg.cholesky(a))
+
+
+def eigh_values(a: Array, upper: int) -> Array:
+    """The eigenvalues in ascending order."""
+    if upper < 0:
+        return _augmented_eigh(a, -upper)[..., 0, :]
+    return np.asarray(np.linalg.eigvalsh(a, _side(upper)))
+
+
+def eigh_vectors(a: Array, upper: int) -> Array:
+    """The eigenvectors as columns."""
+    return np.asarray(np.linalg.eigh(a, _side(upper)).eigenvectors)
+
+
+def eigh_packed(a: Array, upper: int) -> Array:
+    """The eigenvalues as a first row, and below them the eigenvectors as columns; see :func:`_augmented_eigh`."""
+    if upper < 0:
+        return _augmented_eigh(a, -upper)
+    values, vectors = np.linalg.eigh(a, _side(upper))
+    return np.concatenate([values[..., None, :], vectors], axis=-2)
+
+
+def _augmented_eigh(a: Array, rows: int) -> Array:
+    """The eigenvalues of ``[[0, B], [B^T, 0]]``, B of so many rows, and below them the eigenvectors as columns.
+
+    They come from the singular values of B: with both signs, not in order, and exact zeros with vectors in one of the
+    two spaces. A singular value that is 0 is the least positive number instead, to be told from those.
+    """
+    left, values, right = np.linalg.svd(a[..., :rows, rows:])
+    values = np.where(values == 0, np.finfo(a.dtype).smallest_subnormal, values)
+    right = np.swapaxes(right, -1, -2)
+    count, columns = values.shape[-1], right.shape[-1]
+    half = np.sqrt(np.array(0.5, a.dtype))
+    result = np.zeros((*a.shape[:-2], 1 + rows + columns, rows + columns), a.dtype)
+    first, last = slice(0, count), slice(rows + columns - count, rows + columns)
+    above, below = slice(1, 1 + rows), slice(1 + rows, None)
+    for part, sign in ((first, -1), (last, 1)):
+        result[..., 0, part] = sign * values
+        result[..., above, part] = sign * half * left[..., :count]
+        result[..., below, part] = half * right[..., :count]
+    result[..., above, count:rows] = left[..., count:]
+    result[..., below, rows : rows + columns - count] = right[..., count:]
+    return result
+
+
+def gaps(x: Array, sign: int) -> Array:
+    """``1 / (x[j] + sign x[i])`` off the diagonal, 0 on it; NaN where the denominator is 0 to rounding.
+
+    For sums (sign 1) the diagonal is NaN too where ``2 x[i]`` is 0 to rounding.
+    """
+    size = x.shape[-1]
+    denominator = x[..., None, :] + sign * x[..., :, None]
+    scale = np.max(np.abs(x), axis=-1, initial=0)[..., None, None]
+    vanishes = ~(np.abs(denominator) > _ROUNDINGS * size * np.finfo(x.dtype).eps * scale)
+    result = 1 / np.where(vanishes, np.array(np.nan, x.dtype), denominator)
+    on = np.eye(size, dtype=bool)
+    return np.where(on & ~vanishes if sign > 0 else on, np.zeros((), x.dtype), result)
+
+
+def svd_values(a: Array) -> Array:
+    """The singular values in descending order."""
+    return np.asarray(np.linalg.svd(a, compute_uv=False))
+
+
+def svd_left(a: Array) -> Array:
+    """The left singular vectors as columns, as many as there are singular values."""
+    return np.asarray(np.linalg.svd(a, full_matrices=False).U)
+
+
+def svd_right(a: Array) -> Array:
+    """The right singular vectors as columns, as many as there are singular values."""
+    return np.swapaxes(np.linalg.svd(a, full_matrices=False).Vh, -1, -2)
+
+
+def svd_left_full(a: Array) -> Array:
+    """The left singular vectors as columns, completed to a basis."""
+    return np.asarray(np.linalg.svd(a).U)
+
+
+def svd_right_full(a: Array) -> Array:
+    """The right singular vectors as columns, completed to a basis."""
+    return np.swapaxes(np.linalg.svd(a).Vh, -1, -2)
+
+
+def svd_packed(a: Array, full: int) -> Array:
+    """The singular values as a first row, below them the left vectors, then the right ones, as columns; filled up."""
+    left, values, right = np.linalg.svd(a, full_matrices=bool(full))
+    parts = [values[..., None, :], left, np.swapaxes(right, -1, -2)]
+    width = max(part.shape[-1] for part in parts)
+    rows = [part.shape[-2] for part in parts]
+    result = np.zeros((*a.shape[:-2], sum(rows), width), a.dtype)
+    start = 0
+    for part, height in zip(parts, rows, strict=True):
+        result[..., start : start + height, : part.shape[-1]] = part
+        start += height
+    return result
+
+
+def qr_orthogonal(a: Array) -> Array:
+    """The matrix Q with orthonormal columns in ``Q R = a``."""
+    return np.asarray(np.linalg.qr(a).Q)
+
+
+def qr_triangular(a: Array) -> Array:
+    """The upper triangular matrix R in ``Q R = a``."""
+    return np.asarray(np.linalg.qr(a, mode="r"))
+
+
+def qr_packed(a: Array) -> Array:
+    """The rows of Q, and below them those of R."""
+    return np.concatenate(np.linalg.qr(a), axis=-2)
+
+
+def pinv(a: Array, cut: float) -> Array:
+    """The pseudo-inverse, singular values up to `cut` times the largest one left out."""
+    return np.asarray(np.linalg.pinv(a, cut))

@@ -1,0 +1,305 @@
+"""Sums over all eigenvalues or singular values, and functions of matrices by them, recognised by their form.
+
+Imports the graph and the catalogue. Invariant: what is recognised treats all eigenvalues alike, so that it is a smooth
+function of the matrix where eigenvalues are equal too; the function applied is smooth, or has kinks and jumps at given
+eigenvalues. Applied before differentiation, so that no eigenvector is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from einsumad.functions import call
+from einsumad.functions.general.spectral import spread_over, stacked
+from einsumad.functions.general.templates import COMPARISONS, FLOAT, KINKED, instantiate, root_of, slot, text_of
+from einsumad.graph import (
+    BOOL,
+    Add,
+    Einsum,
+    Elementwise,
+    General,
+    Labels,
+    Node,
+    Ones,
+    Params,
+    Zero,
+    add,
+    einsum,
+    elementwise,
+    multiply,
+    ones,
+    zero,
+)
+from einsumad.rewriting.flatten import inline
+from einsumad.rewriting.product import open_product
+from einsumad.rewriting.rules import Context, Rule
+
+_MOST_NODES = 64
+_JUNCTIONS = frozenset({"logical_and", "logical_or", "logical_not"})
+_VALUES = ("eigh_values", "svd_values")
+_SMOOTH = frozenset(
+    [
+        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "sin", "sinh", "tan", "tanh"),
+        *("exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "softplus", "sigmoid"),
+        *("power", "reciprocal", "sqrt", "square", "entr", "xlogy", "xlog1py", "logit", "ndtr", "log_ndtr"),
+        *("erf", "erfc", "erfinv", "digamma", "gammaln"),
+    ]
+)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The eigenvalues that an expression is a function of, and its parameters so far."""
+
+    values: General
+    parameters: list[Node] = field(default_factory=list)
+    nodes: int = 0
+
+    def template(self, node: Node) -> Node | None:
+        """The function that takes the eigenvalues to the node, as a graph over slots; None where it is none."""
+        self.nodes += 1
+        if node is self.values:
+            return slot(0)
+        if self.nodes > _MOST_NODES or node.shape != self.values.shape or node.dtype not in (self.values.dtype, BOOL):
+            return None
+        match node:
+            case Elementwise():
+                return self._of_function(node)
+            case Add():
+                operands = self._all(node.operands)
+                return None if operands is None else add(operands)
+            case Einsum():
+                return self._of_product(node)
+            case Ones() | Zero():
+                return ones((), FLOAT) if isinstance(node, Ones) else zero((), FLOAT)
+        return None
+
+    def _all(self, nodes: Sequence[Node]) -> list[Node] | None:
+        found = [self.template(node) for node in nodes]
+        known = [part for part in found if part is not None]
+        return known if len(known) == len(found) else None
+
+    def _of_function(self, node: Elementwise) -> Node | None:
+        """Smooth functions of anything; those with a kink or jump of the eigenvalue itself, and of these again."""
+        kinked = node.function in KINKED | COMPARISONS and self._has_one_side(node)
+        if not (kinked or node.function in _SMOOTH or node.function in _JUNCTIONS):
+            return None
+        operands = self._all(node.operands) if all(map(_is_plain, node.params)) else None
+        if operands is None:
+            return None
+        return elementwise(node.function, operands, node.params, BOOL if node.dtype == BOOL else FLOAT)
+
+    def _has_one_side(self, node: Node) -> bool:
+        """Whether this is the eigenvalue, or a function with a kink of it, compared with what does not vary."""
+        while isinstance(node, Elementwise) and node.function in KINKED | COMPARISONS:
+            if any(eigenvalues_in(other) is self.values for other in node.operands[1:]):
+                return False
+            node = node.operands[0]
+        return node is self.values or _is_truth(node)
+
+    def _of_product(self, node: Einsum) -> Node | None:
+        """Factors over all axes are functions of the eigenvalues; those without the last axis make a parameter."""
+        last = len(node.shape) - 1
+        pairs = list(zip(node.operands, node.inputs, strict=True))
+        within = [(o, labels) for o, labels in pairs if last in labels]
+        without = [(o, labels) for o, labels in pairs if last not in labels]
+        if any(not isinstance(o, Ones) and labels != tuple(range(last + 1)) for o, labels in within):
+            return None
+        factors = self._all([o for o, _ in within if not isinstance(o, Ones)])
+        if factors is None:
+            return None
+        if without:
+            if node.dtype == BOOL:
+                return None
+            factors.append(self._parameter(without, node.shape[:-1], node.dtype))
+        dtype = BOOL if node.dtype == BOOL else FLOAT
+        return multiply(*(factors or [ones((), dtype)]), coefficient=node.coefficient, dtype=dtype)
+
+    def _parameter(self, pairs: list[tuple[Node, Labels]], shape: tuple[int, ...], dtype: object) -> Node:
+        """The product of what does not vary with the eigenvalue, as one more parameter."""
+        held = {label for _, labels in pairs for label in labels}
+        bare = [axis for axis in range(len(shape)) if axis not in held]
+        pairs = [*pairs, (ones([shape[axis] for axis in bare], dtype), tuple(bare))] if bare else pairs
+        node = einsum([o for o, _ in pairs], [labels for _, labels in pairs], range(len(shape)), 1, dtype)
+        if node not in self.parameters:
+            self.parameters.append(node)
+        return slot(1 + self.parameters.index(node))
+
+
+def _is_truth(node: Node) -> bool:
+    """Whether these are truth values as numbers."""
+    return isinstance(node, Einsum) and len(node.operands) == 1 and node.operands[0].dtype == BOOL != node.dtype
+
+
+def _is_plain(param: object) -> bool:
+    """Whether a parameter can be read back from its text."""
+    return not isinstance(param, float) or isfinite(param)
+
+
+def eigenvalues_in(node: Node) -> General | None:
+    """The eigenvalues or singular values that an entrywise expression of their shape is made of."""
+    pending, seen = [node], 0
+    while pending and seen < _MOST_NODES:
+        found = pending.pop()
+        seen += 1
+        if isinstance(found, General):
+            if found.function in _VALUES and found.shape == node.shape:
+                return found
+        elif isinstance(found, (Elementwise, Add, Einsum)):
+            pending.extend([operand for operand in found.operands if operand.shape == node.shape])
+    return None
+
+
+def _is_vectors(node: Node) -> bool:
+    return isinstance(node, General) and node.function in ("eigh_vectors", "svd_left", "svd_right")
+
+
+def _values_of_vectors(first: Node, second: Node) -> General | None:
+    """The eigenvalues that belong to twice the same eigenvectors, or the singular values of left and right vectors."""
+    if not isinstance(first, General) or not isinstance(second, General):
+        return None
+    (matrix,), params = first.operands, first.params
+    if first is second and first.function == "eigh_vectors":
+        values = call("eigh_values", matrix, params=params)
+    elif {first.function, second.function} == {"svd_left", "svd_right"} and second.operands == (matrix,):
+        values = call("svd_values", matrix)
+    else:
+        return None
+    return values if isinstance(values, General) and values.shape[-1] == first.shape[-1] == second.shape[-1] else None
+
+
+def spectral_sum(node: Einsum, _: Context) -> Node | None:
+    """``sum_i h(w[i]) = tr h(A)`` and ``V[k,i] h(w[i]) V[l,i] = h(A)[k,l]``, w and V of the symmetric matrix A.
+
+    The same for singular values and for left with right singular vectors.
+    """
+    found = _of_labels(node)
+    if found is None:
+        closed = [k for k, operand in enumerate(node.operands) if _holds_vectors(operand, node.dtype)]
+        opened = inline(node, closed) if closed else None
+        found = _of_labels(opened) if isinstance(opened, Einsum) else None
+    return found
+
+
+def _holds_vectors(node: Node, dtype: object) -> bool:
+    """Whether the node is a product with eigenvectors, along its last axis: one that is used more than once."""
+    last = len(node.shape) - 1
+    return (
+        isinstance(node, Einsum)
+        and node.dtype == dtype
+        and any(
+            _is_vectors(operand) and labels[-1] == last
+            for operand, labels in zip(node.operands, node.inputs, strict=True)
+        )
+    )
+
+
+def _of_labels(node: Einsum) -> Node | None:
+    """The product with one summed label of eigenvalues contracted."""
+    rank = len(node.shape)
+    for label in dict.fromkeys([labels[-1] for labels in node.inputs if labels]):
+        if label >= rank:
+            holding = [k for k, labels in enumerate(node.inputs) if label in labels]
+            found = _recognised(node, label, holding)
+            if found is not None:
+                replacement, labels = found
+                work = open_product(node)
+                work.append(replacement, labels)
+                work.drop(holding)
+                return work.build()
+    return None
+
+
+def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Labels] | None:
+    """What the operands that hold a summed label make together, if they are functions of one matrix's eigenvalues."""
+    vectors = [k for k in holding if _is_vectors(node.operands[k])]
+    functions = [k for k in holding if k not in vectors]
+    if len(vectors) not in (0, 2) or any(node.inputs[k].count(label) != 1 for k in holding):
+        return None
+    if any(node.inputs[k][-1] != label for k in holding):
+        return None
+    batch = node.inputs[functions[0]][:-1] if functions else node.inputs[vectors[0]][:-2]
+    own = [node.inputs[k][:-1] for k in functions] + [node.inputs[k][:-2] for k in vectors]
+    if any(labels != batch for labels in own) or len(set(batch)) != len(batch):
+        return None
+    if vectors:
+        values = _values_of_vectors(*[node.operands[k] for k in vectors])
+    else:
+        candidates = [eigenvalues_in(node.operands[k]) for k in functions]
+        values = next((some for some in candidates if some is not None), None)
+    if values is None or values.dtype != node.dtype:
+        return None
+    reading = _Reading(values)
+    factors = [reading.template(node.operands[k]) for k in functions]
+    known = [factor for factor in factors if factor is not None]
+    if len(known) < len(factors):
+        return None
+    plain = len(known) == 1 and known[0].dtype == FLOAT
+    template = known[0] if plain else multiply(*(known or [ones((), FLOAT)]), dtype=FLOAT)
+    parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
+    text = text_of(template)
+    function, params, turned = _row_for(values, [node.operands[k] for k in vectors])
+    places = [node.inputs[k][-2] for k in vectors]
+    found = call(function, values.operands[0], parameters, params=(*params, text))
+    return found, (*batch, *(reversed(places) if turned else places))
+
+
+def _row_for(values: General, vectors: Sequence[Node]) -> tuple[str, Params, bool]:
+    """The row, its first params, and whether the vectors stand in the other order than the axes of its value."""
+    if values.function == "eigh_values":
+        return ("spectral", (0, *values.params), False) if vectors else ("spectral_sum", values.params, False)
+    right_first = bool(vectors) and isinstance(vectors[0], General) and vectors[0].function == "svd_right"
+    return "singular_map" if vectors else "singular_sum", (), right_first
+
+
+def exponent_of_sum(node: Node) -> Node | None:
+    """The exponents g(w) where the node is ``sum_i exp g(w[i])`` over eigenvalues."""
+    if not isinstance(node, General) or node.function != "spectral_sum":
+        return None
+    root = root_of(str(node.params[-1]))
+    if not isinstance(root, Elementwise) or root.function != "exp":
+        return None
+    values = call("eigh_values", node.operands[0], params=node.params[:1])
+    return instantiate(text_of(root.operands[0]), [values, *spread_over(node.operands[1], values.shape)])
+
+
+def reduced_spectrum(node: General, _: Context) -> Node | None:
+    """``log sum_i exp g(w[i])`` and ``prod_i w[i] = det A`` without the derivative of single eigenvalues."""
+    if node.function not in ("logsumexp", "product"):
+        return None
+    values = eigenvalues_in(node.operands[0])
+    if values is None or values.function != "eigh_values":
+        return None
+    if node.function == "product":
+        return call("determinant", values.operands[0]) if node.operands[0] is values else None
+    reading = _Reading(values)
+    template = reading.template(node.operands[0])
+    if template is None:
+        return None
+    parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
+    params = (*values.params, text_of(template))
+    return call("spectral_logsumexp", values.operands[0], parameters, params=params)
+
+
+RULES_FOR_PRODUCTS = (
+    Rule(
+        "spectral-sum",
+        Einsum,
+        "Σ_i h(w_i) = tr h(A); V[k,i] h(w_i) V[l,i] = h(A)[k,l]",
+        "sums over eigenvalues",
+        spectral_sum,
+        frozenset([General, Elementwise, Add, Einsum]),
+    ),
+)
+RULES_FOR_GENERAL = (
+    Rule(
+        "spectral-reduction",
+        General,
+        "logsumexp g(w) = log tr exp g(A); Π_i w_i = det A",
+        "reductions of eigenvalues",
+        reduced_spectrum,
+        frozenset([General, Elementwise, Add, Einsum]),
+    ),
+)

@@ -1,0 +1,97 @@
+"""Points at which the rows of the factorisations are tested: definite, distinct, of full or fixed rank."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from einsumad.functions import apply
+from einsumad.functions.general.templates import slot, text_of
+from einsumad.graph import add, multiply
+from tests.functions.general_cases import Array, Case, normal, positive
+
+symmetric = partial(Case, symmetric=True)
+
+
+def distinct(*shape: int) -> Array:
+    """Symmetric matrices whose eigenvalues are apart and of both signs."""
+    root = 0.3 * normal(*shape, seed=3)
+    return root + np.swapaxes(root, -1, -2) + np.diag(np.arange(shape[-1]) - 0.7)
+
+
+def apart(*shape: int) -> Array:
+    """Matrices whose singular values are apart."""
+    rows, columns = shape[-2:]
+    return 0.3 * normal(*shape, seed=2) + np.eye(rows, columns) * np.arange(1, columns + 1)
+
+
+X, P = slot(0), slot(1)
+EXPONENTIAL = text_of(apply("exp", multiply(X, P)))
+CUBIC = text_of(add([multiply(X, X, X), multiply(X, P)]))
+NO_PARAMETER = text_of(apply("sin", X))
+
+
+def with_parameter(name: str, matrix: Array, params: tuple[int | float | str, ...], order: int = 2) -> Case:
+    """A spectral row with one parameter for each matrix; only the matrix has to be symmetric."""
+    return symmetric(
+        name,
+        (matrix, 0.5 + 0.1 * np.arange(matrix[..., 0, :1].size).reshape(matrix[..., 0, :1].shape)),
+        params,
+        order=order,
+    )
+
+
+FACTORISATIONS = [
+    symmetric("mirrored", (normal(3, 3),), (0,), exact=True),
+    symmetric("mirrored", (normal(2, 2, 2),), (1,), exact=True),
+    Case("triangle_weights", (normal(2, 3),), (1, 0.5, 0)),
+    symmetric("cholesky", (positive(3, 3),)),
+    symmetric("cholesky", (positive(2, 2, 2),)),
+    symmetric("eigh_values", (distinct(3, 3),), (0,)),
+    symmetric("eigh_values", (distinct(2, 2, 2),), (1,)),
+    symmetric("eigh_vectors", (distinct(3, 3),), (0,)),
+    symmetric("eigh_vectors", (distinct(2, 2, 2),), (1,), order=1),
+    Case("eigh_packed", (distinct(3, 3),), (0,), order=0),
+    Case("eigh_alone", (distinct(3, 3),), (0,), order=0),
+    Case("gaps", (np.array([0.3, 1.0, 2.5]),), (-1,)),
+    Case("gaps", (np.array([[0.3, 1.0], [0.5, 2.5]]),), (1,)),
+    Case("svd_values", (apart(3, 2),)),
+    Case("svd_values", (apart(2, 2, 2),)),
+    *[Case(name, (apart(*shape),)) for name in ("svd_left", "svd_right") for shape in ((3, 2), (2, 3))],
+    *[Case(name, (apart(2, 2, 2),), order=1) for name in ("svd_left", "svd_right")],
+    *[Case(f"{name}_full", (apart(3, 2),), order=0) for name in ("svd_left", "svd_right")],
+    Case("svd_packed", (apart(3, 2),), (0,), order=0),
+    *[Case(name, (apart(3, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
+    *[Case(name, (apart(2, 2, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
+    Case("qr_packed", (apart(3, 2),), order=0),
+    Case("pinv", (apart(3, 2),), (1e-10,)),
+    Case("pinv", (apart(2, 2, 3),), (1e-10,), order=1),
+    Case("pinv", (apart(2, 2),), (1e-10,)),
+    Case("inverse", (np.triu(positive(3, 3)),), (2,)),
+    Case("inverse", (positive(2, 2, 2),), (1,), order=1),
+    *[
+        with_parameter(name, matrix, (0, text))
+        for name in ("spectral_sum", "spectral_logsumexp")
+        for matrix, text in ((distinct(2, 2), EXPONENTIAL), (distinct(2, 2, 2), CUBIC), (np.eye(2), EXPONENTIAL))
+    ],
+    *[
+        with_parameter("spectral", matrix, (k, 0, text), order=2 - k // 2)
+        for k, matrix, text in (
+            (0, distinct(2, 2), EXPONENTIAL),
+            (0, np.eye(2), EXPONENTIAL),
+            (0, distinct(2, 2, 2), CUBIC),
+            (1, np.diag([1.0, 1.0]), EXPONENTIAL),
+            (1, np.diag([1.0, 2.0]), CUBIC),
+            (2, np.diag([1.0, 2.0]), EXPONENTIAL),
+        )
+    ],
+    Case("svd_alone", (apart(3, 2),), order=0),
+    *[
+        Case(name, (matrix, np.full((*matrix.shape[:-2], 1), 0.4)), (text,), order=2)
+        for name in ("singular_sum", "singular_map")
+        for matrix, text in ((apart(3, 2), EXPONENTIAL), (apart(2, 2, 2), CUBIC), (np.eye(2), EXPONENTIAL))
+    ],
+    Case("divided_differences", (np.array([0.3, 1.0, 1.0]), np.array([0.7])), (1, EXPONENTIAL)),
+    Case("divided_differences", (np.array([[0.3, 1.0], [2.0, -1.0]]), np.zeros((2, 0))), (2, NO_PARAMETER), order=1),
+]
