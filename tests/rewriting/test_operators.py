@@ -102,7 +102,7 @@ def through_equations(a: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("f", "size"), [(through_functions, 60), (through_logarithm, 12), (through_equations, 60)], ids=str
+    ("f", "size"), [(through_functions, 60), (through_logarithm, 12), (through_equations, 60)], ids=["f", "log", "eq"]
 )
 def test_gradient_and_hessian_product_form_no_tensor_of_order_four(f: Any, size: int) -> None:
     generator = np.random.default_rng(0)
