@@ -75,6 +75,7 @@ class Case:
         if not self.elementwise:
             entries = generator.uniform(-1, 1, source.shape)
             square = len(source.shape) > 1 and source.shape[-1] == source.shape[-2]
+            entries = self.allowed(entries) if square else entries
             if self.name in FACTORISATIONS:
                 entries = 0.2 * self.allowed(entries) + np.eye(*source.shape[-2:]) * (2 + np.arange(source.shape[-1]))
                 square = False
@@ -95,6 +96,7 @@ def elementwise_cases() -> list[Case]:
 
 
 WITHOUT_DERIVATIVE = {
+    "one_if_symmetric",
     "svd_left_full",
     "svd_right_full",
     "eigh_packed",

@@ -19,8 +19,22 @@ from tests.frontend.surface import data
 SQUARE = 0.4 * data((2, 2)) + np.eye(2)
 OTHER = data((2, 2), seed=1)
 THREE = 0.4 * data((3, 3)) + np.eye(3)
+TALL = data((3, 2)) + np.eye(3, 2)
+APART = np.array([[3.0, 1.0], [1.0, 1.0]])
 VECTOR, SHORT = data((3,)), data((2,), seed=2)
 Example = tuple[Callable[..., Any], tuple[np.ndarray, ...]]
+
+
+def spd(a: Any) -> Any:
+    return a @ np.swapaxes(a, -1, -2) + np.eye(a.shape[-1])
+
+
+def eigenvectors(found: Any) -> Any:
+    """A function of values and vectors that does not depend on the signs of the vectors."""
+    values, vectors = found
+    return np.concatenate([values, np.ravel(vectors[0] * vectors[-1])])
+
+
 WHOLE = {
     name: (getattr(linalg, name), (SQUARE,))
     for name in (
@@ -72,6 +86,21 @@ EXAMPLES: dict[str, Example] = {
     "block_diag": (lambda a, b: linalg.block_diag(a, b, 1.0) ** 3, (data((1, 2)), SHORT)),
     "khatri_rao": (linalg.khatri_rao, (data((2, 2)), data((1, 2)))),
     "solve": (lambda a, b: linalg.solve(a, b, assume_a="sym"), (SQUARE, SHORT)),
+    "cholesky": (lambda a: linalg.cholesky(spd(a)), (SQUARE,)),
+    "cho_factor": (lambda a, b: linalg.cho_solve(linalg.cho_factor(spd(a), lower=True), b), (SQUARE, SHORT)),
+    "eigh": (lambda a, b: eigenvectors(linalg.eigh(spd(a) * APART, spd(b))), (SQUARE, SQUARE[::-1])),
+    "eigvalsh": (lambda a, b: linalg.eigvalsh(spd(a) * APART, spd(b), subset_by_index=(0, 0)), (SQUARE, SQUARE[::-1])),
+    "eigh_tridiagonal": (lambda d, e: eigenvectors(linalg.eigh_tridiagonal(d, e)), (VECTOR, SHORT)),
+    "eigvalsh_tridiagonal": (linalg.eigvalsh_tridiagonal, (VECTOR, SHORT)),
+    "svd": (lambda a: eigenvectors(linalg.svd(a, full_matrices=False)[1::-1]), (TALL,)),
+    "svdvals": (linalg.svdvals, (TALL,)),
+    "diagsvd": (lambda s: linalg.diagsvd(s, 4, 3) ** 3, (VECTOR,)),
+    "qr": (lambda a: linalg.qr(a, mode="economic")[1] + linalg.qr(a, mode="r")[0][:2], (TALL,)),
+    "pinv": (linalg.pinv, (TALL,)),
+    "pinvh": (lambda a: linalg.pinvh(spd(a)), (SQUARE,)),
+    "lstsq": (lambda a, b: linalg.lstsq(a, b)[0], (TALL, VECTOR)),
+    "polar": (lambda a: linalg.polar(a)[0] @ linalg.polar(a.T, "left")[1], (TALL,)),
+    "orthogonal_procrustes": (lambda a, b: linalg.orthogonal_procrustes(a, b)[0], (TALL, TALL[::-1] ** 2)),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import DifferentiationError, ShapeError, TracingError
 from einsumad.frontend import registry
 from einsumad.frontend.coverage.linalg_reasons import REASONS
 from tests.frontend.surface import check, data, traced
@@ -220,3 +220,14 @@ def test_every_function_has_a_handler_or_a_reason() -> None:
     assert handled.isdisjoint(REASONS)
     assert handled | set(REASONS) == public
     assert all(verdict.status == "refused" and verdict.reason for verdict in REASONS.values())
+
+
+@pytest.mark.parametrize("f", [np.linalg.cholesky, np.linalg.eigvalsh, lambda a: np.linalg.eigh(a)[1]])
+def test_no_derivative_at_a_matrix_that_is_not_symmetric(f: Any) -> None:
+    """The value is NumPy's, of one triangle; the derivative on symmetric matrices would be another one than its."""
+    half = np.tril(data((3, 3))) + 3 * np.eye(3)
+    np.testing.assert_allclose(f(traced(half)).numpy(), f(half), rtol=1e-12, atol=1e-12)
+    with pytest.raises(DifferentiationError, match="not symmetric"):
+        ea.grad(lambda a: np.sum(f(a)))(half)
+    whole = half + np.tril(half, -1).T
+    assert np.isfinite(ea.grad(lambda a: np.sum(f(a)))(whole + 1e-12 * data((3, 3), seed=4))).all()

@@ -1,7 +1,7 @@
 """The numerical kernels of the factorisations.
 
-Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: values are NumPy's, batch axes
-lead, and what has no derivative because numbers are equal to rounding is NaN.
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy and errors. Invariant: values are NumPy's, batch
+axes lead, and what has no derivative because numbers are equal to rounding is NaN.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+
+from einsumad.errors import DifferentiationError
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -24,6 +26,17 @@ def mirrored(a: Array, upper: int) -> Array:
     """The symmetric matrix of one triangle: the lower one, or the upper one if the parameter is 1."""
     read = np.swapaxes(a, -1, -2) if upper else a
     return np.where(np.tri(a.shape[-1], dtype=bool), read, np.swapaxes(read, -1, -2))
+
+
+def one_if_symmetric(a: Array) -> Array:
+    """1 for each matrix; raises if one is not symmetric, rounding and NaN left aside."""
+    tolerance = np.sqrt(np.finfo(a.dtype).eps) * np.max(np.abs(a), axis=(-2, -1), initial=0)
+    if np.any(np.abs(a - np.swapaxes(a, -1, -2)) > tolerance[..., None, None]):
+        raise DifferentiationError(
+            "cholesky, eigh and their kin read one triangle of a matrix, and their derivative is that on symmetric "
+            "matrices, but this matrix is not symmetric: give them A = (B + B.T) / 2, or np.tril(B) + np.tril(B, -1).T"
+        )
+    return np.ones(a.shape[:-2], a.dtype)
 
 
 def triangle_weights(a: Array, below: float, on: float, above: float) -> Array:

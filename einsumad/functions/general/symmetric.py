@@ -51,6 +51,11 @@ def _infer_packed(operands: tuple[Node, ...], params: Params) -> Inferred:
     return (*shape[:-2], shape[-1] + 1, shape[-1]), dtype
 
 
+def _infer_batch(operands: tuple[Node, ...], params: Params) -> Inferred:
+    shape, dtype = _infer_matrix(operands, params)
+    return shape[:-2], dtype
+
+
 def _infer_weights(operands: tuple[Node, ...], _params: Params) -> Inferred:
     return operands[0].shape[-2:], operands[0].dtype
 
@@ -61,15 +66,16 @@ def _infer_gaps(operands: tuple[Node, ...], _params: Params) -> Inferred:
 
 
 def _mirrored_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``J[b i j, b' k l] = (delta[i k] delta[j l] + delta[i l] delta[j k]) / 2 delta[b b']``.
+    """``J[b i j, b' k l] = (delta[i k] delta[j l] + delta[i l] delta[j k]) / 2 one[b] delta[b b']``.
 
     The derivative on symmetric matrices: it is that of the value for changes that are symmetric, and spreads others
-    over both triangles.
+    over both triangles. The value of other matrices has another derivative, so ``one`` is 1 or raises.
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, j), (k, m) = axes.out, axes.into
     delta = unit(node.shape[-1], 2, node.dtype)
-    return tuple([term(node, axes, [(delta, (i, p)), (delta, (j, q))], 0.5) for p, q in ((k, m), (m, k))])
+    one = (call("one_if_symmetric", node.operands[0]), axes.batch)
+    return tuple([term(node, axes, [(delta, (i, p)), (delta, (j, q)), one], 0.5) for p, q in ((k, m), (m, k))])
 
 
 def no_jacobian(_node: General, _position: int) -> tuple[Node, ...]:
@@ -229,6 +235,7 @@ _SYMMETRIC = "symmetric matrices"
 _DISTINCT = "symmetric matrices; the derivative needs distinct eigenvalues and is NaN elsewhere"
 _DEFINITE = "symmetric positive definite matrices; others raise numpy.linalg.LinAlgError"
 _register("mirrored", "sym", "square matrices", infer=_infer_matrix, jacobian=_mirrored_jacobian, cost=_entries)
+_register("one_if_symmetric", "symmetric", _SYMMETRIC, infer=_infer_batch, jacobian=no_jacobian, cost=_entries)
 _register("triangle_weights", "triangle", "matrices", infer=_infer_weights, jacobian=no_jacobian, cost=_entries)
 _register("cholesky", "chol", _DEFINITE, infer=_infer_matrix, jacobian=_cholesky_jacobian, cost=_cholesky_cost)
 _register(
