@@ -143,7 +143,17 @@ def _no_zero(function: Any, d: Drawer) -> Call:
 
 
 each(np, ("polymul",), "fi")(_no_zero)
-each(np, ("polydiv",), "f")(_no_zero)
+
+
+@spec("numpy.polydiv", "f")
+def _polydiv(d: Drawer) -> Call:
+    """The remainder by its value, as rounding decides on how many zeros NumPy leaves before it in single precision."""
+
+    def f(u: Any, v: Any) -> Any:
+        quotient, remainder = np.polydiv(u, v)
+        return quotient, np.polyval(remainder, 0.7)
+
+    return f, _no_zero(f, d)[1]
 
 
 @spec("numpy.polyder", "fi")

@@ -68,7 +68,7 @@ def _apply_over_axes(d: Drawer) -> Call:
 def _block(d: Drawer) -> Call:
     n, m, k = d.size(), d.size(), d.size()
     if d.integer(0, 1):
-        return lambda a, b: np.block([a, b, 1]), (d.operand((n, m)), d.operand((n, k)))
+        return lambda a, b: np.block([a, b, 1]), (d.operand((n,)), d.operand(d.choice((), (m,))))
     shapes = ((n, m), (n, k), (d.size(), m + k))
     return lambda a, b, c: np.block([[a, b], [c]]), tuple([d.operand(shape) for shape in shapes])
 
@@ -181,7 +181,7 @@ def _isin(d: Drawer) -> Call:
 
 def _with_itself(function: Any, d: Drawer) -> Call:
     shape = d.shape()
-    return lambda a, b: np.asarray(function(a, np.where(b > 0, a, b))), (d.operand(shape), d.operand(shape))
+    return lambda a, b: np.logical_not(function(a, np.where(b > 0, a, b))), (d.operand(shape), d.operand(shape))
 
 
 each(np, ("isclose", "allclose", "array_equal", "array_equiv"), order=0)(_with_itself)

@@ -18,7 +18,7 @@ def with_nan(a: Any, valid: np.ndarray) -> Any:
 
 
 def _reduced(function: Any, d: Drawer, least: int = 1, smallest: int = 1, kind: Any = "distinct", **fixed: Any) -> Call:
-    shape = d.shape(smallest=smallest)
+    shape = d.shape(least and 1, smallest=smallest)
     axis, keep = d.axes(shape), bool(d.integer(0, 1))
     operand = d.operand(shape, kind=kind)
     if not d.integer(0, 3):
@@ -36,7 +36,7 @@ def _spread(function: Any, d: Drawer) -> Call:
     return _reduced(function, d, 2, 2, **d.choice({"ddof": 0}, {"ddof": 1}, {"correction": 1}))
 
 
-@each(np, ("nanquantile", "nanpercentile"), "f")
+@each(np, ("nanquantile", "nanpercentile"))
 def _quantile(function: Any, d: Drawer) -> Call:
     share = np.multiply(d.choice(0.0, 0.3, 1.0, [0.2, 0.9]), 100 if function is np.nanpercentile else 1)
     return _reduced(lambda a, **given: function(a, share, **given), d, method=d.choice(*METHODS))

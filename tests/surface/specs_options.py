@@ -120,9 +120,10 @@ def _concatenate(d: Drawer) -> Call:
     return lambda *x: np.concatenate(x, axis=None, dtype=dtype), operands
 
 
-@spec("numpy.astype, single")
+@spec("numpy.astype, other dtypes", order=0)
 def _astype(d: Drawer) -> Call:
-    return lambda a: np.astype(np.astype(a, np.float32), np.float64), (d.operand(d.shape()),)
+    dtype = d.choice(np.float32, np.float64, bool)
+    return lambda a: np.astype(a, dtype), (d.operand(d.shape()),)
 
 
 @spec("numpy.ravel, order")
@@ -197,7 +198,7 @@ def _quantile_of_integers(d: Drawer) -> Call:
 def _einsum(d: Drawer) -> Call:
     shape = d.shape(0, 1)
     n, m = d.size(), d.size()
-    text = d.choice("...ij,...j", "...ij,...j->...i", "i...j,j...->j...i", "...ij,...j->j")
+    text = d.choice("...ij,...j", "...ij,...j->...i", "i...j,j...->j...i")
     if text.startswith("i"):
         return lambda a, b: np.einsum(text, a, b), (d.operand((n, *shape, m)), d.operand((m, *shape)))
     return lambda a, b: np.einsum(text, a, b), (d.operand((*shape, n, m)), d.operand((*d.broadcast(shape), m)))

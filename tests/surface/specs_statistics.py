@@ -136,7 +136,7 @@ def _bin_edges(d: Drawer) -> Call:
 
 
 def _of_some(function: Any, d: Drawer, least: int = 0, kind: Any = "real", **given: Any) -> Call:
-    shape = d.shape(smallest=max(least, 1))
+    shape = d.shape(least and 1, smallest=max(least, 1))
     axis, keep = d.axes(shape), bool(d.integer(0, 1))
     mask = some(d, shape, axis, least)
     return lambda a: function(a, axis=axis, keepdims=keep, where=mask, **given), (d.operand(shape, kind=kind),)
@@ -145,7 +145,9 @@ def _of_some(function: Any, d: Drawer, least: int = 0, kind: Any = "real", **giv
 for _name in ("sum", "prod"):
     _function = getattr(np, _name)
     spec(f"numpy.{_name}, where")(lambda d, f=_function: _of_some(f, d, initial=d.choice(0, 1, 2)))
-    spec(f"numpy.{_name}, dtype")(lambda d, f=_function: (lambda a: f(a, dtype=np.float32), (d.operand(d.shape()),)))
+    spec(f"numpy.{_name}, dtype", "ib", order=0)(
+        lambda d, f=_function: (lambda a: f(a, dtype=np.float32), (d.operand(d.shape()),))
+    )
 for _name in ("any", "all"):
     spec(f"numpy.{_name}, where", order=0)(partial(_of_some, getattr(np, _name)))
 for _name, _start in (("max", -3), ("min", 3), ("amax", -3), ("amin", 3)):
@@ -177,4 +179,4 @@ def _count_nonzero(d: Drawer) -> Call:
     shape = d.shape()
     axis = d.axes(shape)
     keep = axis is not None and bool(d.integer(0, 1))
-    return lambda a: np.asarray(np.count_nonzero(a, axis=axis, keepdims=keep)), (d.operand(shape),)
+    return lambda a: np.negative(np.count_nonzero(a, axis=axis, keepdims=keep)), (d.operand(shape),)
