@@ -100,10 +100,15 @@ def _linspace(d: Drawer) -> Call:
 @spec("numpy.linspace, with its step")
 def _linspace_with_step(d: Drawer) -> Call:
     count, endpoint = d.integer(2, 4), bool(d.integer(0, 1))
-    dtype = d.choice(None, np.float32)
     if d.integer(0, 1):
-        return lambda b: np.linspace(1, b, count, endpoint, True, dtype), (d.operand(d.shape()),)
-    return lambda a: np.linspace(a, 2.5, count, endpoint, True, dtype), (d.operand(d.shape()),)
+        return lambda b: np.linspace(1, b, count, endpoint, True), (d.operand(d.shape()),)
+    return lambda a: np.linspace(a, 2.5, count, endpoint, True), (d.operand(d.shape()),)
+
+
+@spec("numpy.linspace, dtype", "ib", order=0)
+def _linspace_dtype(d: Drawer) -> Call:
+    count, dtype = d.integer(0, 3), d.choice(np.float32, np.float64)
+    return lambda a, b: np.linspace(a, b, count, dtype=dtype, retstep=True), _ends(d, -2, 2)
 
 
 @spec("numpy.logspace", "fi")

@@ -122,7 +122,7 @@ def _concatenate(d: Drawer) -> Call:
 
 @spec("numpy.astype, other dtypes", order=0)
 def _astype(d: Drawer) -> Call:
-    dtype = d.choice(np.float32, np.float64, bool)
+    dtype = d.choice(np.float64, bool)
     return lambda a: np.astype(a, dtype), (d.operand(d.shape()),)
 
 
