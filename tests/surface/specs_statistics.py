@@ -102,9 +102,10 @@ def _bincount_of_numbers(d: Drawer) -> Call:
 @spec("numpy.histogram")
 def _histogram(d: Drawer) -> Call:
     shape = d.shape()
-    numbers = d.rng.uniform(-2, 2, shape)
+    numbers = np.asarray(d.rng.uniform(-2, 2, shape))
+    numbers.flat[:1] = 0.1
     bins = d.choice(1, 3, [-2.0, 0.3, 1.0], np.linspace(-1, 2, 4))
-    limits, density = d.choice(None, (-1.5, 1)), bool(d.integer(0, 1))
+    limits, density = d.choice(None, (-1.5, 1)), bool(d.integer(0, 1)) and numbers.size > 0
     low = 0.5 if density else -2
     return lambda w: np.histogram(numbers, bins, limits, density, w), (d.operand(shape, low, 2),)
 

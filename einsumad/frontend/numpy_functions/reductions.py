@@ -203,7 +203,8 @@ def _variance_of_some(
     options: dict[str, Any] = {"keepdims": flag("keepdims", keepdims)}
     squares = np.sum(np.where(mask, values - mean, 0) ** 2, axis, **options)
     freedom = np.sum(mask, axis, **options) - ddof
-    result = np.where(freedom > 0, squares / freedom, _by_nothing(squares))
+    beyond = np.where(squares > 0, np.inf, np.nan)
+    result = np.where(freedom > 0, squares / freedom, beyond)
     return in_dtype(as_node(result), values.dtype if dtype is not None else squares.dtype)
 
 
