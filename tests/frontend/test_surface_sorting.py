@@ -141,7 +141,7 @@ def test_bad_input() -> None:
         (lambda: np.argmax(x[:0]), ValueError),
         (lambda: np.cumulative_sum(traced(data((2, 2)))), ValueError),
         (lambda: np.cumsum(x, dtype=bool), TracingError),
-        (lambda: np.median(x[:0]), TracingError),
+        (lambda: np.quantile(x[:0], 0.5), TracingError),
     ):
         with pytest.raises((error, ShapeError)):
             call()
@@ -153,3 +153,19 @@ def test_indices_are_no_numbers_to_differentiate() -> None:
 
     with pytest.raises(TypeError):
         ea.jacobian(f)(data((3,)))
+
+
+@pytest.mark.parametrize("method", ["lower", "nearest", "linear", "hazen"])
+def test_quantiles_take_their_places_in_double_precision(method: str) -> None:
+    """In single precision 0.7 of ten steps is a little less than seven."""
+    x = np.arange(11, dtype=np.float32)
+    expected = np.quantile(x, 0.7, method=method)
+    found = np.quantile(traced(x), 0.7, method=method)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+
+
+def test_the_ends_of_integers_are_integers() -> None:
+    x = np.array([3, 1, 2], np.int8)
+    assert np.quantile(traced(x), 1).dtype == np.quantile(x, 1).dtype
+    assert np.isnan(np.median(traced(np.zeros((0, 2))), axis=0).numpy()).all()

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from tests.surface import (
+    specs_calculus,
+    specs_choosing,
     specs_contractions,
     specs_elementwise,
+    specs_facts,
     specs_linear_algebra,
+    specs_methods,
+    specs_nan,
+    specs_options,
     specs_reductions,
+    specs_statistics,
     specs_structure,
+    specs_vectors,
 )
 from tests.surface.specs import SPECS, Spec, function_of
 
-MODULES = (specs_contractions, specs_elementwise, specs_linear_algebra, specs_reductions, specs_structure)
+MODULES = (
+    specs_calculus,
+    specs_choosing,
+    specs_contractions,
+    specs_elementwise,
+    specs_facts,
+    specs_linear_algebra,
+    specs_methods,
+    specs_nan,
+    specs_options,
+    specs_reductions,
+    specs_statistics,
+    specs_structure,
+    specs_vectors,
+)
 
 __all__ = ["MODULES", "SPECS", "Spec", "function_of"]

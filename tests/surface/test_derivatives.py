@@ -14,6 +14,8 @@ from tests.surface.drawing import Drawer
 FUZZING = settings().max_examples > 100
 DIFFERENTIABLE = [spec for spec in SPECS.values() if spec.order]
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("spec", DIFFERENTIABLE, ids=str)

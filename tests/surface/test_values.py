@@ -13,6 +13,8 @@ from tests.surface.drawing import Drawer
 
 KINDS = {"f": (np.float64, np.float32), "i": (np.int64, np.int8), "b": (np.bool_,)}
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("spec", SPECS.values(), ids=str)

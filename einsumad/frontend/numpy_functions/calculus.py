@@ -19,7 +19,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import tensor
 from einsumad.frontend.registry import implements
 from einsumad.frontend.tensor import Tensor
-from einsumad.graph import Node
+from einsumad.graph import BOOL, Node
 
 
 def _run(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
@@ -44,6 +44,8 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
 @implements(np.gradient)
 def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Node | tuple[Node, ...]:
     values = tensor(f)
+    if values.dtype == BOOL:
+        raise TypeError("numpy.gradient of truth values is not supported, as they have no differences: convert them")
     if values.dtype.kind != "f":
         values = tensor(values, np.float64)
     axes = tuple(range(values.ndim)) if axis is None else normalize_axis_tuple(axis, values.ndim)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import some_axes
 from einsumad.frontend.broadcasting import broadcast_shape, spread
 from einsumad.frontend.known import known
@@ -67,12 +66,12 @@ def _full_like(
 
 
 @implements(np.empty_like)
-def _empty_like(prototype: Any, *args: Any, **kwargs: Any) -> Node:
-    raise TracingError(
-        "numpy.empty_like of a traced value is not supported: its entries would be written in place, which "
-        "traced values "
-        "do not allow; build the result with einsumad.numpy.array or np.where"
-    )
+def _empty_like(
+    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Node:
+    """Zeros: what NumPy has there is arbitrary, and is to be written over."""
+    refuse_options("numpy.empty_like", device=device)
+    return zero(*_like(prototype, dtype, shape))
 
 
 @implements(np.shape)

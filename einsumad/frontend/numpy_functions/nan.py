@@ -13,18 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import flag, insert_axes, some_axes
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import take_at
 from einsumad.frontend.numpy_functions.reductions import extremum
 from einsumad.frontend.numpy_functions.sorting import (
-    EXACT_QUANTILES,
+    Chances,
+    chances,
     joined_axes,
-    known_quantiles,
     middle_places,
-    quantile_places,
 )
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, tensor
 from einsumad.frontend.registry import implements, is_given, refuse_options
@@ -175,7 +173,7 @@ def _without_nan(a: Any, axis: Any, worst: float) -> Any:
 @implements(np.nanmedian)
 def _nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = None) -> Node:
     refuse_options("numpy.nanmedian", out=out)
-    return _ordered("numpy.nanmedian", a, axis, keepdims, middle_places, None)
+    return _ordered(a, axis, keepdims, middle_places, None, reduced_dtype(np.mean, as_node(a).dtype))
 
 
 @implements(np.nanquantile)
@@ -191,7 +189,7 @@ def _nanquantile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.nanquantile", out=out, weights=weights)
-    return _quantiles("numpy.nanquantile", a, known_quantiles(q, a), axis, method, keepdims)
+    return _quantiles(a, chances("numpy.nanquantile", q, a, method), axis, keepdims)
 
 
 @implements(np.nanpercentile)
@@ -207,29 +205,25 @@ def _nanpercentile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.nanpercentile", out=out, weights=weights)
-    return _quantiles("numpy.nanpercentile", a, known_quantiles(q, a) / 100, axis, method, keepdims)
+    return _quantiles(a, chances("numpy.nanpercentile", q, a, method, 100), axis, keepdims)
 
 
-def _quantiles(name: str, a: Any, chance: np.ndarray, axis: Any, method: str, keepdims: Any) -> Node:
-    def places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return quantile_places(chance, size, method)
-
-    return _ordered(name, a, axis, keepdims, places, chance.shape, between=method not in EXACT_QUANTILES)
+def _quantiles(a: Any, chance: Chances, axis: Any, keepdims: Any) -> Node:
+    return _ordered(a, axis, keepdims, chance.places, chance.values.shape, None if chance.are_exact else chance.dtype)
 
 
 def _ordered(
-    name: str, a: Any, axis: Any, keepdims: Any, places: Places, shape: tuple[int, ...] | None, *, between: bool = True
+    a: Any, axis: Any, keepdims: Any, places: Places, shape: tuple[int, ...] | None, dtype: np.dtype | None
 ) -> Node:
     """A value between two places in the order of the numbers; which places is looked up by how many there are.
 
-    The values are those of quantiles of some shape, or the middle of both where the shape is None.
+    The values are those of quantiles of some shape, or the middle of both where the shape is None; entries themselves
+    where there is no dtype for what is between them. Of no entries at all NumPy takes the mean.
     """
-    node = as_node(a)
+    node = as_node(a) if dtype is None else in_dtype(as_node(a), dtype)
     axes = some_axes(axis, len(node.shape))
-    if between:
-        (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
-    if prod(node.shape[k] for k in axes) == 0:
-        raise TracingError(f"{name} of no entries is not supported on traced values")
+    if not prod(node.shape):
+        return as_node(np.nanmean(Tensor(node), axes, **_kept(keepdims)))
     rows: Any = Tensor(call("sort", joined_axes(node, axes)))  # NaN last
     number = np.sum(~np.isnan(rows), -1)
     tables = [np.stack(table).reshape(rows.shape[-1] + 1, -1) for table in zip(*_every(places, rows), strict=True)]
@@ -238,7 +232,7 @@ def _ordered(
     below, above = _entries_at(rows, low), _entries_at(rows, high)
     if shape is None:
         value, shape = (below + above) / 2, ()
-    elif not between:
+    elif dtype is None:
         value = below
     else:
         value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
@@ -248,7 +242,7 @@ def _ordered(
     result = as_node(np.reshape(value, (*shape, *value.shape[1:])))
     if flag("keepdims", keepdims):
         result = insert_axes(result, [len(shape) + k for k in axes])
-    return in_dtype(result, np.result_type(node.dtype, tables[2].dtype) if shape and between else node.dtype)
+    return in_dtype(result, node.dtype)
 
 
 def _entries_at(rows: Any, places: Any) -> Any:

@@ -18,7 +18,7 @@ from einsumad.frontend.axes import axes_last, flag, insert_axes, some_axes
 from einsumad.frontend.broadcasting import product, spread
 from einsumad.frontend.lifting import as_node, number
 from einsumad.frontend.numpy_functions.elementwise import row
-from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, tensor
+from einsumad.frontend.promotion import common_operands, floating, in_dtype, reduced_dtype, tensor
 from einsumad.frontend.registry import implements, implements_method, is_given, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply, call
@@ -115,10 +115,12 @@ def _divided(node: Node, axes: tuple[int, ...], divisor: float, keepdims: Any, d
     """The sum over axes divided by a number; division by nothing gives NaN or an infinity, as in NumPy."""
     if divisor > 0:
         return summed(node, axes, keepdims, dtype, 1 / divisor)
-    total = summed(node, axes, keepdims, dtype)
-    if _number_of(node, axes) == 0:
-        return product([number(math.nan, dtype)], dtype, shape=total.shape)
-    return product([total, number(math.inf, dtype)], dtype)
+    return in_dtype(as_node(_by_nothing(Tensor(summed(node, axes, keepdims, dtype)))), dtype)
+
+
+def _by_nothing(squares: Any) -> Any:
+    """Divided by zero: no structural zero is hidden, as 0 / 0 is NaN."""
+    return np.where(squares > 0, squares * np.inf, np.nan)
 
 
 @implements(np.var)
@@ -165,9 +167,15 @@ def _variance(
     node, target = _averaged(name, function, a, dtype)
     axes = some_axes(axis, len(node.shape))
     count = _number_of(node, axes)
-    mean = in_dtype(as_node(given_mean), target) if is_given(given_mean) else _divided(node, axes, count, True, target)
-    deviation = add([node, product([mean], target, -1, node.shape)], target)
-    return _divided(apply("power", deviation, params=(2,)), axes, max(count - ddof, 0), keepdims, target)
+    if is_given(given_mean):
+        (node, mean), common = common_operands(Tensor(node), given_mean)
+        target = target if dtype is not None else common
+    else:
+        mean = _divided(node, axes, count, True, target)
+    deviation = add([node, product([mean], node.dtype, -1, node.shape)], node.dtype)
+    return _divided(
+        in_dtype(apply("power", deviation, params=(2,)), target), axes, max(count - ddof, 0), keepdims, target
+    )
 
 
 def _is_partial(where: Any) -> bool:
@@ -196,7 +204,8 @@ def _variance_of_some(
     squares = np.sum(np.where(mask, values - mean, 0) ** 2, axis, **options)
     freedom = np.sum(mask, axis, **options) - ddof
     beyond = np.where(squares > 0, np.inf, np.nan)
-    return in_dtype(as_node(np.where(freedom > 0, squares / freedom, beyond)), values.dtype)
+    result = np.where(freedom > 0, squares / freedom, beyond)
+    return in_dtype(as_node(result), values.dtype if dtype is not None else squares.dtype)
 
 
 @implements(np.prod)

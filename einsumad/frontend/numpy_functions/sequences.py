@@ -50,7 +50,7 @@ def _linspace(
     (first, last), target = _floating("linspace", (start, stop), dtype)
     parts = count - 1 if endpoint else count
     length = last - first
-    step = length / parts if parts > 0 else np.full_like(length, np.nan)
+    step = length / parts if parts > 0 else tensor(np.nan)
     places = np.arange(count, dtype=first.dtype).reshape(-1, *[1] * length.ndim)
     if endpoint and count > 1:
         shape = (1, *length.shape)

@@ -7,6 +7,7 @@ that of the places they take.
 # ruff: noqa: ARG001, PLR0917 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -17,11 +18,11 @@ from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permu
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.maps import merge_axes, reshaped
-from einsumad.frontend.promotion import array_operands, floating, in_dtype, reduced_dtype
+from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
-from einsumad.graph import Node
+from einsumad.graph import BOOL, Node
 
 EXACT_QUANTILES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 """Methods that give one of the entries, in its dtype; all others give values between two."""
@@ -129,7 +130,11 @@ def joined_axes(node: Node, axes: tuple[int, ...]) -> Node:
 @implements(np.median)
 def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Node:
     refuse_options("numpy.median", out=out)
-    rows, axes = _ascending("numpy.median", a, axis, between=True)
+    node = as_node(a)
+    axes = some_axes(axis, len(node.shape))
+    if not prod(node.shape[k] for k in axes):
+        return as_node(np.mean(Tensor(node), axes, keepdims=keepdims))
+    rows = _ascending(node, axes, reduced_dtype(np.mean, node.dtype))
     size = rows.shape[-1]
     low, high = rows[..., (size - 1) // 2], rows[..., size // 2]
     middle = low if size % 2 else (low + high) / 2
@@ -149,7 +154,7 @@ def _quantile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.quantile", out=out, weights=weights)
-    return _quantiles("numpy.quantile", a, q, axis, method, keepdims)
+    return _quantiles("numpy.quantile", a, chances("numpy.quantile", q, a, method), axis, keepdims)
 
 
 @implements(np.percentile)
@@ -165,45 +170,65 @@ def _percentile(
     weights: Any = None,
 ) -> Node:
     refuse_options("numpy.percentile", out=out, weights=weights)
-    return _quantiles("numpy.percentile", a, known_quantiles(q, a) / 100, axis, method, keepdims)
+    return _quantiles("numpy.percentile", a, chances("numpy.percentile", q, a, method, 100), axis, keepdims)
 
 
-def known_quantiles(q: Any, a: Any) -> np.ndarray:
-    """The probabilities, in the dtype of the entries where they are Python's numbers, as NumPy has it."""
+@dataclass(frozen=True)
+class Chances:
+    """Probabilities, and the dtype that a value between two entries has for them."""
+
+    values: np.ndarray
+    dtype: np.dtype
+    method: Any
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether the values are entries: by the method, or because whole numbers name the ends."""
+        return self.method in EXACT_QUANTILES or (self.method == "linear" and self.values.dtype.kind in "iub")
+
+    def places(self, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Between which places in the order of so many entries they lie, and how far from the first to the second.
+
+        NumPy itself is asked: the quantile of the numbers 0, 1, 2, ... is the place.
+        """
+        if self.method == "linear":
+            place = self.values * (size - 1)
+        else:
+            place = np.asarray(np.quantile(np.arange(size, dtype=float), self.values, method=self.method))
+        low = np.floor(place)
+        return low.astype(int), np.ceil(place).astype(int), (place - low).astype(self.dtype)
+
+
+def chances(name: str, q: Any, a: Any, method: Any, whole: int = 1) -> Chances:
+    """The probabilities as parts of a whole; Python's numbers are as weak as in NumPy."""
     if isinstance(q, Tensor):
         raise TracingError("quantiles are not differentiated in their probabilities: give these as plain numbers")
+    values = np.asarray(q) if whole == 1 else np.asarray(np.true_divide(q, whole))
+    if np.any((values < 0) | (values > 1) | np.isnan(values)):
+        raise ValueError(f"quantiles must be in the range [0, {whole}]")
+    weak = is_python_number(q) and not isinstance(q, bool)
+    dtype = as_node(a).dtype
+    kind: Any = 1.0 if weak else values.dtype if values.dtype.kind == "f" else np.float64
+    found = Chances(values, np.result_type(dtype, kind), method)
+    if dtype == BOOL and not found.are_exact:
+        raise TypeError(f"{name} of truth values has nothing between them: convert them, or name another method")
+    return found
+
+
+def _quantiles(name: str, a: Any, chance: Chances, axis: Any, keepdims: Any) -> Node:
     node = as_node(a)
-    weak = is_python_number(q) and node.dtype.kind == "f"
-    given = np.asarray(q, node.dtype if weak else None)
-    return given if given.dtype.kind == "f" else given.astype(float)
-
-
-def _quantiles(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any) -> Node:
-    chance = known_quantiles(q, a)
-    rows, axes = _ascending(name, a, axis, between=method not in EXACT_QUANTILES)
-    low, high, share = quantile_places(chance, rows.shape[-1], method)
+    axes = some_axes(axis, len(node.shape))
+    if not prod(node.shape[k] for k in axes):
+        raise TracingError(f"{name} of no entries has no value")
+    rows = _ascending(node, axes, None if chance.are_exact else chance.dtype)
+    low, high, share = chance.places(rows.shape[-1])
     below, above = rows[..., low], rows[..., high]
-    if method in EXACT_QUANTILES:
+    if chance.are_exact:
         value = below
     else:
         value = np.where(share >= 0.5, above - (above - below) * (1 - share), below + (above - below) * share)
-    return _finished(
-        rows, np.moveaxis(value, range(value.ndim - chance.ndim, value.ndim), range(chance.ndim)), axes, keepdims
-    )
-
-
-def quantile_places(chance: np.ndarray, size: int, method: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Between which places in the order of so many entries quantiles lie, and how far from the first to the second.
-
-    NumPy itself is asked: the quantile of the numbers 0, 1, 2, ... is the place.
-    """
-    if np.any((chance < 0) | (chance > 1) | np.isnan(chance)):
-        raise ValueError("quantiles must be in the range [0, 1]")
-    if method == "linear":
-        place = chance * (size - 1)
-    else:
-        place = np.asarray(np.quantile(np.arange(size, dtype=float), chance, method=method)).astype(chance.dtype)
-    return np.floor(place).astype(int), np.ceil(place).astype(int), place - np.floor(place)
+    rank = chance.values.ndim
+    return _finished(rows, np.moveaxis(value, range(value.ndim - rank, value.ndim), range(rank)), axes, keepdims)
 
 
 def middle_places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -211,15 +236,9 @@ def middle_places(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.asarray((size - 1) // 2), np.asarray(size // 2), np.asarray(0.5)
 
 
-def _ascending(name: str, a: Any, axis: Any, *, between: bool) -> tuple[Tensor, tuple[int, ...]]:
-    """The entries over axes in ascending order along the last axis, and these axes; floats if some are `between`."""
-    node = as_node(a)
-    axes = some_axes(axis, len(node.shape))
-    if between:
-        (node,) = floating(name, reduced_dtype(np.mean, node.dtype), [node])
-    if not prod(node.shape[k] for k in axes):
-        raise TracingError(f"{name} of no entries is not supported on traced values")
-    return Tensor(call("sort", joined_axes(node, axes))), axes
+def _ascending(node: Node, axes: tuple[int, ...], dtype: np.dtype | None) -> Tensor:
+    """The entries over axes in ascending order along the last axis, in a dtype if one is given."""
+    return Tensor(call("sort", joined_axes(node if dtype is None else in_dtype(node, dtype), axes)))
 
 
 def _finished(rows: Tensor, value: Any, axes: tuple[int, ...], keepdims: Any) -> Node:

@@ -103,7 +103,11 @@ def _cov(
     mean = np.average(rows, axis=1, weights=weight)
     deviation = rows - mean[:, None]
     weighted = deviation if weight is None else deviation * weight
-    product = np.dot(deviation, weighted.T) * np.true_divide(1, divisor)
+    product = np.dot(deviation, weighted.T)
+    if isinstance(divisor, Tensor) or divisor > 0:
+        product = product * np.true_divide(1, divisor)
+    else:  # no structural zero hides that 0 / 0 is NaN
+        product = np.where(product == 0, np.nan, product * np.inf)
     return as_node(np.squeeze(tensor(product, np.result_type(target, product.dtype) if weight is not None else target)))
 
 
@@ -171,6 +175,8 @@ def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Node:
     if node.shape != places.shape:
         raise ValueError("The weights and list don't have the same length.")
     size = max(int(places.max(initial=-1)) + 1, int(minlength))
+    if not places.size:  # these are counts, whatever the weights
+        return as_node(np.zeros(size, np.intp))
     return put_at(node, 0, as_node(places.astype(np.int64)), size)
 
 
@@ -210,10 +216,14 @@ def _histogram(
     if weights is None:
         counts = tensor(np.histogram(values, known(given, "histogram"), bounds)[0])
     else:
-        counts = _weighted(values, found, tensor(weights))
+        weight = tensor(weights)
+        if weight.dtype == BOOL and np.ndim(bins) == 1 and values.size:
+            raise TypeError("numpy.histogram of truth values as weights is not supported with edges: convert them")
+        counts = _weighted(values, found, weight)
     if density:
-        widths = tensor(np.diff(Tensor(edges)), np.float64)
-        counts = counts / widths / np.sum(counts)
+        widths, total = tensor(np.diff(Tensor(edges)), np.float64), np.sum(counts)
+        nothing = np.logical_and(counts == 0, total == 0)  # no structural zero hides that 0 / 0 is NaN
+        counts = np.where(nothing, np.nan, counts / widths / total)
     return as_node(counts), edges
 
 

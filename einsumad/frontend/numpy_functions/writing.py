@@ -74,18 +74,30 @@ def _put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Node:
 
 @implements(np.putmask)
 def _putmask(a: Any, mask: Any, values: Any) -> Node:
+    """The values are repeated over all entries; an entry of the mask takes the one at its own place."""
     node = as_node(a)
-    new = entries_of(values, node.dtype)
-    if prod(new.shape) not in (1, prod(node.shape)):
-        raise ShapeError(f"putmask needs one value or as many as the array has, {prod(node.shape)}: got {new.shape}")
-    whole = Tensor(new)
-    entries: Any = np.reshape(whole, node.shape if prod(new.shape) == prod(node.shape) else ())
-    return as_node(np.where(Tensor(in_dtype(as_node(mask), BOOL)), entries, Tensor(node)))
+    _check_safe("putmask", values, node)
+    new, chosen = entries_of(values, node.dtype), in_dtype(as_node(mask), BOOL)
+    if prod(chosen.shape) != prod(node.shape):
+        raise ShapeError(f"putmask of shape {node.shape} needs a mask of as many entries, got shape {chosen.shape}")
+    if not prod(new.shape):
+        return node
+    entries: Any = np.resize(Tensor(new), node.shape)
+    return as_node(np.where(np.reshape(Tensor(chosen), node.shape), entries, Tensor(node)))
+
+
+def _check_safe(name: str, values: Any, node: Node) -> None:
+    """An array of values has to fit the dtype; numbers and lists are converted."""
+    if not isinstance(values, np.ndarray) and not (isinstance(values, Tensor) and values.ndim):
+        return
+    if not np.can_cast(values.dtype, node.dtype, "safe"):
+        raise TypeError(f"{name} cannot put {values.dtype} into an array of {node.dtype}: convert the values")
 
 
 @implements(np.place)
 def _place(arr: Any, mask: Any, vals: Any) -> Node:
     node = as_node(arr)
+    _check_safe("place", vals, node)
     places = np.flatnonzero(np.asarray(mask))
     new = entries_of(vals, node.dtype)
     if places.size and not prod(new.shape):
