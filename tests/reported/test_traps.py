@@ -105,7 +105,7 @@ def test_an_operation_without_a_rule_raises():
         local_jacobian(ones((2,), np.float64), 0)
 
 
-@pytest.mark.parametrize("function", [np.sinc, np.unwrap, np.fft.fft, np.linalg.eig])
+@pytest.mark.parametrize("function", [np.roots, np.spacing, np.fft.fft, np.linalg.eig])
 def test_a_function_that_is_not_known_raises_with_its_name(function):
     argument = np.eye(2) if function is np.linalg.eig else np.ones(2)
     with pytest.raises(ea.TracingError, match=function.__name__):
