@@ -7,10 +7,26 @@ from tests.surface import (
     specs_elementwise,
     specs_linear_algebra,
     specs_reductions,
+    specs_scipy_linalg,
+    specs_special,
+    specs_special_functions,
+    specs_special_orders,
+    specs_special_shapes,
     specs_structure,
 )
 from tests.surface.specs import SPECS, Spec, function_of
 
-MODULES = (specs_contractions, specs_elementwise, specs_linear_algebra, specs_reductions, specs_structure)
+MODULES = (
+    specs_contractions,
+    specs_elementwise,
+    specs_linear_algebra,
+    specs_reductions,
+    specs_scipy_linalg,
+    specs_special,
+    specs_special_functions,
+    specs_special_orders,
+    specs_special_shapes,
+    specs_structure,
+)
 
 __all__ = ["MODULES", "SPECS", "Spec", "function_of"]

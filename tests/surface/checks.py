@@ -36,7 +36,7 @@ def parts(result: Any) -> list[Any]:
     return [result]
 
 
-def same_values(f: Callable[..., Any], args: Sequence[np.ndarray]) -> None:
+def same_values(f: Callable[..., Any], args: Sequence[np.ndarray], accuracy: float = 0.0) -> None:
     """With all arrays traced the function gives NumPy's values, shapes and dtypes; what NumPy refuses is refused."""
     with np.errstate(all="ignore"):
         try:
@@ -55,17 +55,17 @@ def same_values(f: Callable[..., Any], args: Sequence[np.ndarray]) -> None:
         return
     assert len(found) == len(expected)
     for ours, theirs in zip(found, expected, strict=True):
-        same(ours, np.asarray(theirs))
+        same(ours, np.asarray(theirs), accuracy)
 
 
-def same(ours: Any, theirs: np.ndarray) -> None:
+def same(ours: Any, theirs: np.ndarray, accuracy: float = 0.0) -> None:
     value = np.asarray(ours.numpy() if isinstance(ours, ea.Tensor) else ours)
-    assert value.shape == theirs.shape
-    assert value.dtype == theirs.dtype
+    assert value.shape == theirs.shape, f"shape {value.shape}, expected {theirs.shape}"
+    assert value.dtype == theirs.dtype, f"dtype {value.dtype}, expected {theirs.dtype}"
     if theirs.dtype.kind != "f":
         np.testing.assert_array_equal(value, theirs)
         return
-    tolerance = TOLERANCE.get(theirs.dtype.char, 1e-2)
+    tolerance = max(TOLERANCE.get(theirs.dtype.char, 1e-2), accuracy)
     finite = np.abs(theirs[np.isfinite(theirs)])
     scale = max(1.0, float(finite.max())) if finite.size else 1.0
     np.testing.assert_allclose(value, theirs, rtol=10 * tolerance, atol=tolerance * scale)
@@ -90,6 +90,7 @@ def right_derivatives(
     rng: np.random.Generator,
     orders: dict[str, int],
     numbers: np.ndarray | None = None,
+    accuracy: float = 0.0,
 ) -> bool:
     """Compare derivatives along a line, to the given order in each mode; whether differences decided the first one."""
     numbers = numbers_for(operands, rng) if numbers is None else numbers
@@ -102,7 +103,7 @@ def right_derivatives(
     magnitude = sum(float(np.sum(np.abs(w * v))) for w, v in zip(weights, values, strict=True)) + 1.0
     decided = False
     for order in range(1, max(orders.values()) + 1):
-        expected, error = along(lambda t: float(g(numbers + t * direction)), order, magnitude)
+        expected, error = along(lambda t: float(g(numbers + t * direction)), order, magnitude, accuracy)
         decided |= order == 1 and error < 1e-4 * magnitude
         for mode, highest in orders.items():
             if order <= highest:
