@@ -90,6 +90,7 @@ def right_derivatives(
     rng: np.random.Generator,
     orders: dict[str, int],
     numbers: np.ndarray | None = None,
+    *,
     accuracy: float = 0.0,
 ) -> bool:
     """Compare derivatives along a line, to the given order in each mode; whether differences decided the first one."""

@@ -48,7 +48,7 @@ class Program:
 
 def program(rng: np.random.Generator, entries: np.ndarray, length: int, specs: Sequence[Spec] = ()) -> Program:
     """A program of so many steps for a vector like this one."""
-    pool = specs or tuple([spec for spec in SPECS.values() if "f" in spec.dtypes and spec.order is not None])
+    pool = specs or tuple([spec for spec in SPECS.values() if set("fd") & set(spec.dtypes) and spec.order is not None])
     steps: list[Step] = []
     with np.errstate(all="ignore"):
         while len(steps) < length:

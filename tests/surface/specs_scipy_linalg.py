@@ -11,7 +11,7 @@ from einsumad.scipy import linalg
 from tests.surface.drawing import Drawer, Operand, Shape
 from tests.surface.specs import Call, spec
 
-MATRIX_FUNCTIONS = ("expm", "logm", "sqrtm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
+MATRIX_FUNCTIONS = ("expm", "sqrtm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
 METHODS = {
     "sym": "symmetric",
     "pos": "positive",
@@ -23,11 +23,17 @@ METHODS = {
 
 
 def _square(function: Any, d: Drawer) -> Call:
-    return function, (d.square("invertible"),)
+    size = d.size()
+    return function, (d.operand((*d.shape(0, 1, smallest=1), size, size), kind="invertible"),)
 
 
 for _name in (*MATRIX_FUNCTIONS, "det", "inv"):
-    spec(f"scipy.linalg.{_name}", "f")(partial(_square, getattr(linalg, _name)))
+    spec(f"scipy.linalg.{_name}", "d" if _name == "det" else "f")(partial(_square, getattr(linalg, _name)))
+
+
+@spec("scipy.linalg.logm", "d")
+def _logm(d: Drawer) -> Call:
+    return linalg.logm, (d.square("invertible", batch=0, smallest=1),)
 
 
 def _right(d: Drawer, size: int, batch: Shape = ()) -> Operand:
@@ -36,7 +42,7 @@ def _right(d: Drawer, size: int, batch: Shape = ()) -> Operand:
 
 
 def _system(d: Drawer, kind: Any = "invertible") -> tuple[Operand, Operand]:
-    size, batch = d.size(), d.shape(0, 1)
+    size, batch = d.size(), d.shape(0, 1, smallest=1)
     return d.operand((*batch, size, size), kind=kind), _right(d, size, batch)
 
 
@@ -49,7 +55,7 @@ def _signm(d: Drawer) -> Call:
 @spec("scipy.linalg.norm", "f")
 def _norm(d: Drawer) -> Call:
     shape = d.shape(1, 2, smallest=1)
-    keep, power = bool(d.integer(0, 1)), d.choice(None, 1, 2, 3)
+    keep, power = bool(d.integer(0, 1)), d.choice(None, 1, 2, np.inf)
     axis = d.axis(shape)
     return lambda a: linalg.norm(a, power, axis=axis, keepdims=keep), (d.operand(shape, 0.3, 2),)
 
@@ -74,22 +80,22 @@ def _inv_known(d: Drawer) -> Call:
     return lambda a: linalg.inv(a, assume_a=assumed, lower=lower), (d.square(METHODS[assumed]),)
 
 
-@spec("scipy.linalg.expm_frechet", "f")
+@spec("scipy.linalg.expm_frechet", "d")
 def _expm_frechet(d: Drawer) -> Call:
     both, size = bool(d.integer(0, 1)), d.size(1)
     operands = (d.operand((size, size), kind="invertible"), d.operand((size, size)))
     return lambda a, e: linalg.expm_frechet(a, e, compute_expm=both), operands
 
 
-@spec("scipy.linalg.fractional_matrix_power", "f")
+@spec("scipy.linalg.fractional_matrix_power", "d")
 def _fractional_matrix_power(d: Drawer) -> Call:
     power = d.choice(-1, 0, 1, 2, 3.0, 0.3, -0.5)
-    return lambda a: linalg.fractional_matrix_power(a, power), (d.square("invertible", batch=0),)
+    return lambda a: linalg.fractional_matrix_power(a, power), (d.square("positive", batch=0, smallest=1),)
 
 
-@spec("scipy.linalg.fractional_matrix_power, exponent", "f")
+@spec("scipy.linalg.fractional_matrix_power, exponent", "d")
 def _fractional_matrix_exponent(d: Drawer) -> Call:
-    return linalg.fractional_matrix_power, (d.square("invertible", batch=0), d.operand((), 0.2, 0.8))
+    return linalg.fractional_matrix_power, (d.square("positive", batch=0, smallest=1), d.operand((), 0.2, 0.8))
 
 
 @spec("scipy.linalg.solve_triangular", "f")
@@ -104,7 +110,7 @@ def _cho_solve(d: Drawer) -> Call:
     return lambda c, b: linalg.cho_solve((c, lower), b), _system(d)
 
 
-@spec("scipy.linalg.solve_sylvester", "f")
+@spec("scipy.linalg.solve_sylvester", "d")
 def _solve_sylvester(d: Drawer) -> Call:
     a, b = d.square("invertible", batch=0), d.square("invertible", batch=0)
     return linalg.solve_sylvester, (a, b, d.operand((a.shape[0], b.shape[0])))
@@ -116,10 +122,10 @@ def _lyapunov(function: Any, d: Drawer) -> Call:
 
 
 for _name in ("solve_continuous_lyapunov", "solve_lyapunov"):
-    spec(f"scipy.linalg.{_name}", "f")(partial(_lyapunov, getattr(linalg, _name)))
+    spec(f"scipy.linalg.{_name}", "d")(partial(_lyapunov, getattr(linalg, _name)))
 
 
-@spec("scipy.linalg.solve_discrete_lyapunov", "f")
+@spec("scipy.linalg.solve_discrete_lyapunov", "d")
 def _solve_discrete_lyapunov(d: Drawer) -> Call:
     method = d.choice(None, "direct", "bilinear")
     return _lyapunov(lambda a, q: linalg.solve_discrete_lyapunov(0.5 * a, q, method), d)
@@ -139,7 +145,7 @@ def _solve_toeplitz(d: Drawer) -> Call:
     return lambda c, r, b: linalg.solve_toeplitz((_dominant(c), r), b), (c, r, b)
 
 
-@spec("scipy.linalg.solve_circulant", "f")
+@spec("scipy.linalg.solve_circulant", "d")
 def _solve_circulant(d: Drawer) -> Call:
     size = d.size(1)
     return lambda c, b: linalg.solve_circulant(_dominant(c), b), (d.operand((size,)), _right(d, size))
@@ -154,7 +160,7 @@ def _matmul_toeplitz(d: Drawer) -> Call:
 
 @spec("scipy.linalg.solve_banded", "f")
 def _solve_banded(d: Drawer) -> Call:
-    size = d.size(1)
+    size = d.size(2)
     below, above = d.integer(0, 2), d.integer(0, 2)
     raised = 8.0 * np.eye(below + above + 1)[:, [above]]
     operands = (d.operand((below + above + 1, size)), _right(d, size))
@@ -163,7 +169,8 @@ def _solve_banded(d: Drawer) -> Call:
 
 @spec("scipy.linalg.solveh_banded", "f")
 def _solveh_banded(d: Drawer) -> Call:
-    size, width, lower = d.size(1), d.integer(0, 2), bool(d.integer(0, 1))
+    size = d.size(1)
+    width, lower = d.integer(0, size - 1), bool(d.integer(0, 1))
     raised = 8.0 * np.eye(width + 1)[:, [0 if lower else width]]
     operands = (d.operand((width + 1, size)), _right(d, size))
     return lambda ab, b: linalg.solveh_banded(ab + raised, b, lower=lower), operands
@@ -185,7 +192,7 @@ for _name in ("toeplitz", "circulant", "hankel"):
     spec(f"scipy.linalg.{_name}", "fi")(partial(_of_vector, getattr(linalg, _name)))
 for _name in ("companion", "fiedler_companion"):
     spec(f"scipy.linalg.{_name}", "f")(partial(_of_vector, getattr(linalg, _name), least=2, low=0.5))
-spec("scipy.linalg.fiedler", "fi")(partial(_of_vector, linalg.fiedler, kind="distinct"))
+spec("scipy.linalg.fiedler", "fi")(partial(_of_vector, linalg.fiedler, least=2, kind="distinct"))
 
 
 def _of_two_vectors(function: Any, d: Drawer) -> Call:
@@ -215,5 +222,5 @@ def _block_diag(d: Drawer) -> Call:
 
 @spec("scipy.linalg.khatri_rao", "fi")
 def _khatri_rao(d: Drawer) -> Call:
-    columns = d.size()
-    return linalg.khatri_rao, (d.operand((d.size(), columns)), d.operand((d.size(), columns)))
+    columns = d.size(1)
+    return linalg.khatri_rao, (d.operand((d.size(1), columns)), d.operand((d.size(1), columns)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from einsumad.scipy import special
 from tests.surface.tables import Place, enter
 
 GAMMAS: dict[str, tuple[Place, ...]] = {
@@ -65,7 +64,7 @@ BESSEL: dict[str, tuple[Place, ...]] = {
     **dict.fromkeys(("i0", "i1"), ((-2, 2),)),
     **dict.fromkeys(("i0e", "i1e"), ((0.2, 2),)),
     **dict.fromkeys(("ber", "bei", "berp", "beip", "ker", "kei", "kerp", "keip"), ((0.5, 3),)),
-    **dict.fromkeys(("airy", "itairy"), ((-2, 2),)),
+    "airy": ((-2, 2),),
     **dict.fromkeys(("itj0y0", "iti0k0", "itstruve0", "itmodstruve0"), ((0.5, 3),)),
 }
 ELLIPTIC: dict[str, tuple[Place, ...]] = {
@@ -93,10 +92,11 @@ TRANSFORMATIONS: dict[str, tuple[Place, ...]] = {
 }
 
 for _table in (GAMMAS, ERRORS, EXPONENTIALS, BESSEL, ELLIPTIC, TRANSFORMATIONS):
-    enter(special, _table)
+    enter(_table)
 
-enter(special, {"huber": ((0.3, 0.9), (1.1, 2))}, what=", outside")
-enter(special, {"elliprc": ((0.3, 2), (-2, -0.4))}, what=", principal value")
-enter(special, {"expi": ((-3, -0.5),), "shichi": ((-2.5, -0.5),)}, what=", negative")
-enter(special, {"gamma": ((-1.8, -1.2),), "gammaln": ((-1.8, -1.2),), "psi": ((-1.8, -1.2),)}, what=", negative")
-enter(special, {"boxcox": ((0.5, 2), [0, 1, -0.5, 2.0])}, what=", plain exponents")
+enter({"itairy": ((-2, 2),)}, accuracy=1e-6)
+enter({"huber": ((0.3, 0.9), (1.1, 2))}, what=", outside")
+enter({"elliprc": ((0.3, 2), (-2, -0.4))}, what=", principal value")
+enter({"expi": ((-3, -0.5),), "shichi": ((-2.5, -0.5),)}, what=", negative")
+enter({"gamma": ((-1.8, -1.2),), "gammaln": ((-1.8, -1.2),), "psi": ((-1.8, -1.2),)}, what=", negative")
+enter({"boxcox": ((0.5, 2), [0, 1, -0.5, 2.0])}, what=", plain exponents")

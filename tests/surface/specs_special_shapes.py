@@ -71,9 +71,9 @@ def _all_traced(function: Callable[..., Any], places: Sequence[Place], whole: bo
 
 
 for _table in (INCOMPLETE, HYPERGEOMETRIC, ELLIPTIC, DISTRIBUTIONS, COUNTS):
-    enter(special, _table)
+    enter(_table)
     for _name, _places in _table.items():
         spec(f"scipy.special.{_name}, all operands", "fi", order=None)(
             partial(_all_traced, getattr(special, _name), _places, _table is COUNTS)
         )
-enter(special, {"zeta": ([1.5, 2, 4.5], (0.6, 2))})
+enter({"zeta": ([1.5, 2, 4.5], (0.6, 2))})

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from einsumad.scipy import special
 from tests.surface.drawing import Drawer, Shape
 from tests.surface.specs import Call, spec
 
@@ -23,7 +24,11 @@ def entrywise(function: Callable[..., Any], places: Sequence[Place], d: Drawer) 
     """A call with operands in these places, one of them of the full shape."""
     shape, full = d.shape(), d.integer(0, len(places) - 1)
     shapes = [shape if k == full else d.broadcast(shape) for k in range(len(places))]
-    plain = {k: _plain(place, each, d) for k, (place, each) in enumerate(zip(places, shapes, strict=True)) if _is_plain(place)}
+    plain = {
+        k: _plain(place, each, d)
+        for k, (place, each) in enumerate(zip(places, shapes, strict=True))
+        if _is_plain(place)
+    }
     operands = tuple([d.operand(shapes[k], *place) for k, place in enumerate(places) if k not in plain])
 
     def f(*traced: Any) -> Any:
@@ -44,10 +49,9 @@ def _plain(values: Sequence[Any], shape: Shape, d: Drawer) -> Any:
     return np.array(values)[d.rng.integers(0, len(values), shape)]
 
 
-def enter(
-    namespace: Any, table: Mapping[str, Sequence[Place]], dtypes: str = "fi", order: int | None = 3, what: str = ""
-) -> None:
-    """Enter a spec for each function of the table."""
+def enter(table: Mapping[str, Sequence[Place]], dtypes: str = "fi", what: str = "", accuracy: float = 0.0) -> None:
+    """Enter a spec for each function of scipy.special in the table."""
     for name, places in table.items():
-        function = getattr(namespace, name)
-        spec(f"scipy.special.{name}{what}", dtypes, order)(partial(entrywise, function, places))
+        spec(f"scipy.special.{name}{what}", dtypes, accuracy=accuracy)(
+            partial(entrywise, getattr(special, name), places)
+        )

@@ -11,7 +11,7 @@ from tests.surface.all_specs import SPECS, Spec
 from tests.surface.checks import arguments, numbers_for, same_values
 from tests.surface.drawing import Drawer
 
-KINDS = {"f": (np.float64, np.float32), "i": (np.int64, np.int8), "b": (np.bool_,)}
+KINDS = {"f": (np.float64, np.float32), "d": (np.float64,), "i": (np.int64, np.int8), "b": (np.bool_,)}
 
 
 @pytest.mark.fuzz
