@@ -134,6 +134,24 @@ def test_functions_of_the_namespace() -> None:
     check(lambda a: special.assoc_laguerre(a, 3, 0.5), positive)
 
 
+def test_no_weight() -> None:
+    """Entries of a plain weight 0 are left out, whatever they are; a traced weight 0 has a derivative."""
+    a, weights = np.array([1000.0, np.inf, np.nan, 0.5, -np.inf]), np.array([0.0, 0.0, 0.0, 2.0, 1.0])
+    check(lambda x: special.logsumexp(x, b=weights), a)
+    np.testing.assert_array_equal(ea.grad(lambda x: special.logsumexp(x, b=weights))(a), [0, 0, 0, 1, 0])
+    found = ea.grad(lambda b: special.logsumexp(a[3:], b=b))(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [1.0, 0.0])
+    found = ea.grad(lambda b: special.logsumexp(np.array([1.0, 3.0]), b=b))(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [1.0, np.exp(2.0)])
+
+
+def test_counts_of_nothing() -> None:
+    n, k = np.array([0.0, 0.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0, 2.0])
+    check(lambda n, k: special.comb(n, k, repetition=True), n, k)
+    check(lambda x: special.diric(x, np.zeros((0, 1), int)), np.array([0.3]))
+    check(lambda x: special.jv(np.zeros((0, 1)), x), np.array([0.3]))
+
+
 def tuple_of(result: Any) -> Any:
     return tuple(result) if isinstance(result, tuple) else result
 

@@ -40,6 +40,11 @@ class Program:
     def __str__(self) -> str:
         return " | ".join([step.spec.name for step in self.steps])
 
+    @property
+    def accuracy(self) -> float:
+        """That of the least accurate of its functions, which those behind it can make worse."""
+        return 10 * max([step.spec.accuracy for step in self.steps])
+
     def __call__(self, entries: Any) -> Any:
         for step in self.steps:
             entries = step(entries)
