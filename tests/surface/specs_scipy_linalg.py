@@ -151,7 +151,7 @@ def _solve_circulant(d: Drawer) -> Call:
     return lambda c, b: linalg.solve_circulant(_dominant(c), b), (d.operand((size,)), _right(d, size))
 
 
-@spec("scipy.linalg.matmul_toeplitz", "fi")
+@spec("scipy.linalg.matmul_toeplitz", "di")
 def _matmul_toeplitz(d: Drawer) -> Call:
     rows, columns = d.size(1), d.size(1)
     operands = (d.operand((rows,)), d.operand((columns,)), _right(d, columns))

@@ -20,7 +20,7 @@ enter(COUNTS)
 enter({"comb": ((0.2, 1), (1.2, 2)), "perm": ((0.2, 1), (1.2, 2))}, dtypes="d", what=", zero")
 
 
-@spec("scipy.special.comb, repetition", "fi")
+@spec("scipy.special.comb, repetition", "d")
 def _comb_repetition(d: Drawer) -> Call:
     return entrywise(lambda n, k: special.comb(n, k, repetition=True), ((2.5, 4), (0.3, 1.5)), d)
 
