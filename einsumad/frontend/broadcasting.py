@@ -17,6 +17,7 @@ from einsumad.functions import apply
 from einsumad.graph import (
     BOOL,
     Einsum,
+    Elementwise,
     Labels,
     Node,
     Number,
@@ -86,9 +87,12 @@ def product(factors: Sequence[Node], dtype: Any, coefficient: Number = 1, shape:
             operands.append(factor)
         else:
             coefficient = coefficient * value
-    inputs, fresh = [], len(target)
-    for operand in operands:
+    inputs: list[Labels] = []
+    fresh = len(target)
+    for k, operand in enumerate(operands):
         labels, fresh = _labels(operand.shape, target, fresh)
+        if operand.dtype == BOOL != dtype:
+            operands[k], labels = _narrow(operand, labels, len(target))
         inputs.append(labels)
     bare = tuple([axis for axis in range(len(target)) if not any(axis in labels for labels in inputs)])
     if bare or not operands:
@@ -118,6 +122,16 @@ def _labels(shape: Shape, target: Shape, fresh: int) -> tuple[Labels, int]:
             labels.append(fresh)
             fresh += 1
     return tuple(labels), fresh
+
+
+def _narrow(mask: Node, labels: Labels, rank: int) -> tuple[Node, Labels]:
+    """The mask without its stretched axes, across which it has to reach: where it is false no factor contributes."""
+    kept = tuple([label for label in labels if label < rank])
+    if kept == labels or isinstance(mask, Structural):
+        return mask, labels
+    if isinstance(mask, Elementwise) and mask.function == "logical_not":
+        return apply("logical_not", _narrow(mask.operands[0], labels, rank)[0]), kept
+    return contraction([mask], [labels], kept, BOOL), kept
 
 
 def contraction(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], dtype: Any) -> Node:

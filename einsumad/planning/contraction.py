@@ -24,6 +24,7 @@ from einsumad.graph import (
     Labels,
     Node,
     Number,
+    Zero,
     add,
     cast,
     einsum,
@@ -34,7 +35,7 @@ from einsumad.graph import (
     zero,
 )
 from einsumad.planning.maps import Applied, apply_maps, written
-from einsumad.planning.masks import apply_masks
+from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
 from einsumad.planning.order import Pair, contraction_pairs
 from einsumad.planning.primitives import Factor, group, kind_of, layout, number, only_scales, scaled
@@ -82,17 +83,22 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     coefficient = resolved.coefficient
     negative = summand and coefficient < 0 and (resolved.factors or resolved.masks)
     core = _core(resolved, -coefficient if negative else coefficient)
+    if core is not None and isinstance(core.node, Zero):
+        return zero(node.shape, node.dtype)
     result = _embedded(core, resolved, node.dtype)
     return scaled(Factor(result, tuple(range(len(node.shape)))), -1).node if negative else result
 
 
 def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
-    """The product of the stored tensors, with the labels of the resolved output."""
+    """The product of the stored tensors, with the labels of the resolved output; zero if a map reads nothing."""
     if not resolved.factors and not resolved.masks and not resolved.maps:
         return None
     inside = partial(_product, summand=False)
     resolved = nested(resolved, inside)
     applied = apply_maps(resolved, inside)
+    nothing = next((factor for factor in applied.factors if isinstance(factor.node, Zero)), None)
+    if nothing is not None:
+        return nothing
     core = _plain(applied, coefficient, resolved)
     for writing in applied.writings:
         core = written(core, writing, resolved.sizes)
@@ -101,15 +107,17 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
 
 def _plain(applied: Applied, coefficient: Number, resolved: Resolved) -> Factor:
     """The product of factors and masks alone, with those of the output labels that they have."""
-    sizes, work, masks = resolved.sizes, resolved.work, applied.masks
-    present = {label for factor in (*applied.factors, *masks) for label in factor.labels}
+    sizes, work, factors, masks = resolved.sizes, resolved.work, applied.factors, applied.masks
+    if masks and work != BOOL:
+        factors, masks = without_stretched_axes(factors, masks)
+    present = {label for factor in (*factors, *masks) for label in factor.labels}
     output = tuple([label for label in applied.output if label in present])
     coefficient *= applied.count
-    if not applied.factors and not masks:
+    if not factors and not masks:
         return number(coefficient, work)
     if work == BOOL:
         return group(masks, [], output, BOOL)
-    factors = _summed_alone(applied.factors, masks, output)
+    factors = _summed_alone(factors, masks, output)
     factors, late = apply_masks(factors, masks, output, sizes, work)
     numbers = [f for f in factors if not f.labels]
     tensors = _summed_alone([f for f in factors if f.labels], late, output)

@@ -224,7 +224,7 @@ def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inn
     outside = [(term.operands[k], term.inputs[k]) for k in common]
     if are_maps([operand for rest in rests for operand in rest.operands]) and meets_maps(outside, held):
         return True
-    pulled = [set(term.inputs[k]) for k in common if not _selects(term.operands[k], term)]
+    pulled = [_long(term, k) for k in common if not _selects(term.operands[k], term)]
     near = [set(term.inputs[k]) for k in common if not isinstance(term.operands[k], Unit | Ones)]
     for rest in rests:
         for operand, labels in zip(rest.operands, rest.inputs, strict=True):
@@ -235,6 +235,11 @@ def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inn
             if is_mask(operand, rest.dtype) and not held.issuperset(labels) and any(own <= {*labels} for own in pulled):
                 return True
     return False
+
+
+def _long(term: Product, k: int) -> set[int]:
+    """The labels of an operand but for those of size 1, across which masks reach."""
+    return {label for label, size in zip(term.inputs[k], term.operands[k].shape, strict=True) if size != 1}
 
 
 def _tied(labels: Labels, rest: Product) -> set[int]:

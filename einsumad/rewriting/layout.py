@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from einsumad.functions import apply
-from einsumad.graph import Add, Einsum, Elementwise, Node, Ones, add, einsum, ones
+from einsumad.graph import Add, Einsum, Elementwise, Node, Ones, Zero, add, einsum, ones, zero
 from einsumad.rewriting.rules import Context, Rule
 
 
 def bare_axes(node: Node) -> frozenset[int]:
-    """The axes along which the node is constant because nothing but ones covers them."""
-    if isinstance(node, Ones):
+    """The axes along which the node is constant because nothing but ones covers them, or it is zero."""
+    if isinstance(node, (Ones, Zero)):
         return frozenset(range(len(node.shape)))
     if not isinstance(node, Einsum):
         return frozenset()
@@ -30,7 +30,7 @@ def without_axes(node: Node, axes: frozenset[int]) -> Node:
     """The node without some of its bare axes."""
     kept = [axis for axis in range(len(node.shape)) if axis not in axes]
     if not isinstance(node, Einsum):
-        return ones([node.shape[axis] for axis in kept], node.dtype)
+        return (zero if isinstance(node, Zero) else ones)([node.shape[axis] for axis in kept], node.dtype)
     operands: list[Node] = [ones((), node.dtype)]
     inputs: list[Sequence[int]] = [()]
     for operand, labels in zip(node.operands, node.inputs, strict=True):

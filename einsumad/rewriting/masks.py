@@ -17,6 +17,8 @@ from einsumad.rewriting.product import is_mask, open_product
 from einsumad.rewriting.rules import MASK, Context, Rule
 
 PlacedMask: TypeAlias = tuple[Node, Labels]
+_DEEPEST = 4
+"""Sums inside of one another that are looked through for masks."""
 
 
 def share_masks(node: Einsum, _: Context) -> Node | None:
@@ -40,20 +42,34 @@ def share_masks(node: Einsum, _: Context) -> Node | None:
     return work.build()
 
 
-def support(node: Node) -> list[PlacedMask]:
+def support(node: Node, deepest: int = _DEEPEST) -> list[PlacedMask]:
     """Masks, with the axes they stand on, outside of which the node is zero because nothing was selected."""
     if isinstance(node, Einsum):
-        return _support_of_product(node)
-    if isinstance(node, Add) and all(isinstance(term, Einsum) for term in node.operands):
-        return _support_of_sum([_support_of_product(term) for term in node.operands], node.shape)
+        return _support_of_product(node, deepest)
+    if isinstance(node, Add) and deepest and all(isinstance(term, Einsum) for term in node.operands):
+        terms: list[list[PlacedMask]] = []
+        for term in node.operands:
+            terms.append(support(term, deepest - 1))
+            if not terms[-1]:
+                return []
+        return _support_of_sum(terms, node.shape)
     return []
 
 
-def _support_of_product(node: Node) -> list[PlacedMask]:
-    """The masks among the factors that stand on output axes, also where a delta carries them to another axis."""
-    if not isinstance(node, Einsum) or not any(operand.dtype == BOOL for operand in node.operands):
-        return []
+def _support_of_product(node: Einsum, deepest: int) -> list[PlacedMask]:
+    """The masks among the factors that stand on output axes, also where a delta carries them to another axis.
+
+    Of one factor alone, as in a difference, they are its own: products of more carry them already.
+    """
     rank = len(node.shape)
+    if deepest and len(node.operands) == 1 and node.operands[0].dtype != BOOL:
+        (labels,) = node.inputs
+        inner = [
+            (mask, tuple([labels[axis] for axis in axes])) for mask, axes in support(node.operands[0], deepest - 1)
+        ]
+        return [(mask, placed) for mask, placed in inner if all(label < rank for label in placed)]
+    if not any(operand.dtype == BOOL for operand in node.operands):
+        return []
     pairs = list(zip(node.operands, node.inputs, strict=True))
     ties = [sorted(labels) for operand, labels in pairs if isinstance(operand, Unit)]
     found: dict[PlacedMask, None] = {}
@@ -68,8 +84,6 @@ def _support_of_product(node: Node) -> list[PlacedMask]:
 
 def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:
     """Masks common to all terms, and the disjunction of what masks the terms have besides."""
-    if not all(terms):
-        return []
     common = [pair for pair in terms[0] if all(pair in other for other in terms[1:])]
     others = [[pair for pair in term if pair not in common] for term in terms]
     if not all(others):

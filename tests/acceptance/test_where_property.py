@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 import einsumad as ea
 from einsumad.testing import check_derivatives
@@ -76,3 +77,33 @@ def test_derivatives_away_from_the_border_are_those_of_the_oracles(names, point)
     report = check_derivatives(program(names, border=0.5), np.array(point), properties=("mode agreement",))
     report.raise_if_wrong(undecided=True)
     assert all(finding.verdict == "right" for finding in report.findings if finding.claim == "derivative")
+
+
+X = np.array([1.3, 1.0])
+STRETCHED = {
+    "a mask": lambda y: np.sum(np.where(y < 0, y**2 * X, y**-1.5 * np.exp(X))),
+    "a mask and the branch": lambda y: np.sum(np.where(y < 0, y**2 * X, np.sqrt(y) * np.log(X * y))),
+    "the branch": lambda y: np.sum(np.where(X > 0, y**2 * X, np.sqrt(y) * X)),
+    "a mask in the middle": lambda y: np.sum(np.where(y[:, None] < 0, y**2 * X, np.log(y)[:, None] * X**2)),
+    "a constant mask": lambda y: np.sum(np.where([True], y**2 * X, np.sqrt(y) * np.log(X * y))),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", STRETCHED)
+def test_masks_reach_across_stretched_axes(name, mode):
+    y, inside = np.array([-0.7]), np.sum(X)
+    for order, expected in ((1, 2 * y[0] * inside), (2, 2 * inside), (3, 0)):
+        found = ea.derivative(STRETCHED[name], order=order, mode=mode)(y)
+        np.testing.assert_allclose(found.ravel(), [expected], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mask_is_seen_through_a_sign(mode):
+    """In reverse mode ``a - b`` with the same mask in both is multiplied by what is infinite where it is false."""
+
+    def f(z):
+        return np.where(z[0] > 5, special.binom(z[0], z[1]), 0.0) ** 2
+
+    for order in (1, 2):
+        assert not ea.derivative(f, order=order, mode=mode)(np.array([0.4768, 1.4768])).any()

@@ -237,6 +237,7 @@ def test_shapes_that_do_not_fit() -> None:
 def test_counterparts_of_numpy() -> None:
     a, b = matrices((3, 3)), data((3, 2))
     check(linalg.det, a)
+    agrees(linalg.det, a.astype("f4"), tolerance=1e-6)
     check(linalg.norm, a)
     check(lambda a: linalg.norm(a, 1, axis=0), a)
     for kind in (None, "gen", "sym", "her", "pos", "diagonal", "tridiagonal", "upper triangular", "lower triangular"):

@@ -15,7 +15,7 @@ from einsumad.frontend.coverage.special_reasons import PARTLY, REASONS, THROUGH_
 from einsumad.frontend.registry import _special
 from einsumad.frontend.scipy_special.distributions import _RULES
 from einsumad.frontend.scipy_special.families import _DEGREES, _ORDERS
-from einsumad.frontend.scipy_special.rows import _NEXT_KELVIN, ROW_OF_UFUNC, ROWS_OF_UFUNC
+from einsumad.frontend.scipy_special.rows import ROW_OF_UFUNC, ROWS_OF_UFUNC
 from einsumad.scipy import special
 from tests.frontend.surface import TOLERANCE, check, data, traced, value
 
@@ -37,8 +37,7 @@ ARGUMENTS: dict[str, tuple[float, ...]] = {
     "itairy": (0.8,),
 }
 ENTRYWISE = sorted(
-    {name for name in {*ROW_OF_UFUNC, *ROWS_OF_UFUNC, *_NEXT_KELVIN, *_RULES} if not name.startswith("_")}
-    | {"radian", "agm"}
+    {name for name in {*ROW_OF_UFUNC, *ROWS_OF_UFUNC, *_RULES} if not name.startswith("_")} | {"radian", "agm"}
 )
 
 
@@ -133,6 +132,24 @@ def test_functions_of_the_namespace() -> None:
     check(special.softplus, positive)
     check(lambda a: special.jvp(1.5, a, 2), positive)
     check(lambda a: special.assoc_laguerre(a, 3, 0.5), positive)
+
+
+def test_no_weight() -> None:
+    """Entries of a plain weight 0 are left out, whatever they are; a traced weight 0 has a derivative."""
+    a, weights = np.array([1000.0, np.inf, np.nan, 0.5, -np.inf]), np.array([0.0, 0.0, 0.0, 2.0, 1.0])
+    check(lambda x: special.logsumexp(x, b=weights), a)
+    np.testing.assert_array_equal(ea.grad(lambda x: special.logsumexp(x, b=weights))(a), [0, 0, 0, 1, 0])
+    found = ea.grad(lambda b: special.logsumexp(a[3:], b=b))(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [1.0, 0.0])
+    found = ea.grad(lambda b: special.logsumexp(np.array([1.0, 3.0]), b=b))(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [1.0, np.exp(2.0)])
+
+
+def test_counts_of_nothing() -> None:
+    n, k = np.array([0.0, 0.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0, 2.0])
+    check(lambda n, k: special.comb(n, k, repetition=True), n, k)
+    check(lambda x: special.diric(x, np.zeros((0, 1), int)), np.array([0.3]))
+    check(lambda x: special.jv(np.zeros((0, 1)), x), np.array([0.3]))
 
 
 def tuple_of(result: Any) -> Any:

@@ -139,6 +139,7 @@ BESSEL = [
     *family("struve", mp.struveh),
     *family("modstruve", mp.struvel),
     *family("kelvin", kelvin),
+    *family("kelvin_slope", lambda kind, x: mp.diff(lambda t: kelvin(kind, 0, t), x)),
     *family("airy", lambda k, x: (mp.airyai if k < 2 else mp.airybi)(x, derivative=k % 2)),
     *family("parabolic_cylinder", cylinder),
     *integrals("integral_bessel", lambda k, x: (mp.besselj, mp.bessely, mp.besseli, mp.besselk)[k](0, x)),

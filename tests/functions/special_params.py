@@ -17,6 +17,7 @@ SPECIAL_PARAMS: dict[str, list[tuple[int | float, ...]]] = {
     "struve": [(0,), (1.5,)],
     "modstruve": [(1,)],
     "kelvin": [(0, 0), (1, 1), (2, 0), (3, 2)],
+    "kelvin_slope": [(0,), (3,)],
     "airy": [(0,), (1,), (2,), (3,)],
     "integral_bessel": [(0,), (1,), (2,)],
     "integral_airy": [(0,), (1,), (2,), (3,)],

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from einsumad.execution import evaluate
-from einsumad.graph import Einsum, add, einsum, ones, topological, unit
+from einsumad.graph import Einsum, add, affine, einsum, leaves, ones, topological, unit
 from einsumad.planning.contraction import binarise
 from einsumad.planning.primitives import kind_of
 from tests.planning.products import products, variable
@@ -95,3 +95,13 @@ def test_deep_graphs_are_walked_without_recursion():
         assert binarise([y]) == (y,)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_a_map_that_reads_nothing_leaves_nothing():
+    x, y = variable("x", (2,), float), variable("y", (3,), float)
+    places = affine(2, [3], [3], -1, float)  # the entries -1, 2 and 5 of x
+    node = add([einsum([x, places], [(0,), (0, 1)], (1,), 2), y])
+    (result,) = binarise([node])
+    values = {leaf: np.ones(leaf.shape) for leaf in leaves([node])}
+    np.testing.assert_array_equal(evaluate([result], values)[0], np.ones(3))
+    assert all(kind_of(n) for n in topological([result]) if isinstance(n, Einsum))

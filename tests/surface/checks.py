@@ -37,7 +37,7 @@ def parts(result: Any) -> list[Any]:
     return [result]
 
 
-def same_values(f: Callable[..., Any], args: Sequence[np.ndarray]) -> None:
+def same_values(f: Callable[..., Any], args: Sequence[np.ndarray], accuracy: float = 0.0) -> None:
     """With all arrays traced the function gives NumPy's values, shapes and dtypes; what NumPy refuses is refused."""
     refusals: tuple[type[Exception], ...] = (EinsumadError, np.linalg.LinAlgError)
     with np.errstate(all="ignore"):
@@ -58,18 +58,18 @@ def same_values(f: Callable[..., Any], args: Sequence[np.ndarray]) -> None:
     assert len(found) == len(expected)
     coarsest = max([TOLERANCE[arg.dtype.char] for arg in args if arg.dtype.kind == "f"], default=0)
     for ours, theirs in zip(found, expected, strict=True):
-        same(ours, np.asarray(theirs), coarsest)
+        same(ours, np.asarray(theirs), max(coarsest, accuracy))
 
 
-def same(ours: Any, theirs: np.ndarray, coarsest: float = 0) -> None:
-    """With the precision of the result, or that of the argument that has the least."""
+def same(ours: Any, theirs: np.ndarray, accuracy: float = 0.0) -> None:
+    """With the precision of the result, or the given accuracy if that is worse."""
     value = np.asarray(ours.numpy() if isinstance(ours, ea.Tensor) else ours)
-    assert value.shape == theirs.shape
-    assert value.dtype == theirs.dtype
+    assert value.shape == theirs.shape, f"shape {value.shape}, expected {theirs.shape}"
+    assert value.dtype == theirs.dtype, f"dtype {value.dtype}, expected {theirs.dtype}"
     if theirs.dtype.kind != "f":
         np.testing.assert_array_equal(value, theirs)
         return
-    tolerance = max(TOLERANCE.get(theirs.dtype.char, 1e-2), coarsest)
+    tolerance = max(TOLERANCE.get(theirs.dtype.char, 1e-2), accuracy)
     finite = np.abs(theirs[np.isfinite(theirs)])
     scale = max(1.0, float(finite.max())) if finite.size else 1.0
     np.testing.assert_allclose(value, theirs, rtol=10 * tolerance, atol=tolerance * scale)
@@ -94,6 +94,8 @@ def right_derivatives(
     rng: np.random.Generator,
     orders: dict[str, int],
     numbers: np.ndarray | None = None,
+    *,
+    accuracy: float = 0.0,
 ) -> bool:
     """Compare derivatives along a line, to the given order in each mode; whether differences decided the first one."""
     numbers = numbers_for(operands, rng) if numbers is None else numbers
@@ -106,7 +108,7 @@ def right_derivatives(
     magnitude = sum(float(np.sum(np.abs(w * v))) for w, v in zip(weights, values, strict=True)) + 1.0
     decided = False
     for order in range(1, max(orders.values()) + 1):
-        expected, error = along(lambda t: float(g(numbers + t * direction)), order, magnitude)
+        expected, error = along(lambda t: float(g(numbers + t * direction)), order, magnitude, accuracy)
         decided |= order == 1 and error < 1e-4 * magnitude
         for mode, highest in orders.items():
             if order <= highest:

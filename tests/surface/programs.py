@@ -40,6 +40,11 @@ class Program:
     def __str__(self) -> str:
         return " | ".join([step.spec.name for step in self.steps])
 
+    @property
+    def accuracy(self) -> float:
+        """That of the least accurate of its functions, which those behind it can make worse."""
+        return 10 * max([step.spec.accuracy for step in self.steps])
+
     def __call__(self, entries: Any) -> Any:
         for step in self.steps:
             entries = step(entries)
@@ -48,7 +53,7 @@ class Program:
 
 def program(rng: np.random.Generator, entries: np.ndarray, length: int, specs: Sequence[Spec] = ()) -> Program:
     """A program of so many steps for a vector like this one."""
-    pool = specs or tuple([spec for spec in SPECS.values() if "f" in spec.dtypes])
+    pool = specs or tuple([spec for spec in SPECS.values() if set("fd") & set(spec.dtypes) and spec.order is not None])
     steps: list[Step] = []
     with np.errstate(all="ignore"):
         while len(steps) < length:

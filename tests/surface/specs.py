@@ -18,12 +18,18 @@ Maker: TypeAlias = Callable[[Drawer], Call]
 
 @dataclass(frozen=True)
 class Spec:
-    """What is tested of a function: dtypes by their kinds, and to which order it is differentiated (0: a constant)."""
+    """What is tested of a function: dtypes by their kinds, and to which order it is differentiated.
+
+    Of kind "d" is float64 only: where single precision is not SciPy's by design, or SciPy's own is less than single.
+    A function of order 0 is a constant; None: only its values are tested, since a derivative is refused. The accuracy
+    is the relative error of the function's own values, where it is larger than that of rounding.
+    """
 
     name: str
     make: Maker
     dtypes: str = "fib"
-    order: int = 3
+    order: int | None = 3
+    accuracy: float = 0.0
 
     def __str__(self) -> str:
         return self.name
@@ -32,12 +38,12 @@ class Spec:
 SPECS: dict[str, Spec] = {}
 
 
-def spec(name: str, dtypes: str = "fib", order: int = 3) -> Callable[[Maker], Maker]:
+def spec(name: str, dtypes: str = "fib", order: int | None = 3, accuracy: float = 0.0) -> Callable[[Maker], Maker]:
     """Enter a spec under the name of the function, followed by what distinguishes it after a comma."""
 
     def enter(make: Maker) -> Maker:
         assert name not in SPECS, name
-        SPECS[name] = Spec(name, make, dtypes, order)
+        SPECS[name] = Spec(name, make, dtypes, order, accuracy)
         return make
 
     return enter

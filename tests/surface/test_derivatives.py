@@ -27,7 +27,7 @@ def test_derivatives_are_those_of_differences(spec: Spec, seed: int) -> None:
     f, operands = spec.make(Drawer(rng, empty=FUZZING))
     turn = rng.integers(len(MODES))
     orders = {mode: spec.order if FUZZING or k == turn else min(spec.order, 1 + k % 2) for k, mode in enumerate(MODES)}
-    right_derivatives(f, operands, rng, orders)
+    right_derivatives(f, operands, rng, orders, accuracy=spec.accuracy)
 
 
 @pytest.mark.parametrize("spec", DIFFERENTIABLE, ids=str)

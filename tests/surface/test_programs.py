@@ -23,6 +23,6 @@ def test_programs_of_the_whole_surface(seed: int) -> None:
     numbers = rng.uniform(-0.9, 0.9, 5)
     drawn = program(rng, numbers, 1 + int(rng.integers(4)))
     note(str(drawn))
-    same(drawn(ea.tensor(numbers)), drawn(numbers))
+    same(drawn(ea.tensor(numbers)), drawn(numbers), drawn.accuracy)
     orders = dict.fromkeys(MODES, 2) if FUZZING else {MODES[rng.integers(3)]: 2}
-    right_derivatives(drawn, (Operand((5,), -1.0, 1.0),), rng, orders, numbers)
+    right_derivatives(drawn, (Operand((5,), -1.0, 1.0),), rng, orders, numbers, accuracy=drawn.accuracy)

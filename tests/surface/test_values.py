@@ -11,7 +11,7 @@ from tests.surface.all_specs import SPECS, Spec
 from tests.surface.checks import arguments, numbers_for, same_values
 from tests.surface.drawing import Drawer
 
-KINDS = {"f": (np.float64, np.float32), "i": (np.int64, np.int8), "b": (np.bool_,)}
+KINDS = {"f": (np.float64, np.float32), "d": (np.float64,), "i": (np.int64, np.int8), "b": (np.bool_,)}
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
 
@@ -25,4 +25,5 @@ def test_values_are_those_of_numpy(spec: Spec, seed: int) -> None:
     f, operands = spec.make(Drawer(rng))
     dtypes = [dtype for kind in spec.dtypes for dtype in KINDS[kind]]
     made = arguments(operands, numbers_for(operands, rng))
-    same_values(f, [np.asarray(array).astype(dtypes[rng.integers(len(dtypes))]) for array in made])
+    args = [np.asarray(array).astype(dtypes[rng.integers(len(dtypes))]) for array in made]
+    same_values(f, args, spec.accuracy)

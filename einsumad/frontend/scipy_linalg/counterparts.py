@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.scipy_linalg.dispatch import floating, matrices, supports_tracing
 from einsumad.frontend.scipy_linalg.equations import adjoint, triangular
 from einsumad.frontend.tensor import Tensor
@@ -30,8 +31,8 @@ _KINDS = {
 
 @supports_tracing
 def det(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
-    """The determinant."""
-    return np.linalg.det(Tensor(matrices("det", a)))
+    """The determinant, in float64 even of float32 matrices, as SciPy has it."""
+    return np.linalg.det(Tensor(in_dtype(matrices("det", a), np.float64)))
 
 
 @supports_tracing

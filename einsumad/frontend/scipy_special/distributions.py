@@ -51,7 +51,7 @@ _RULES: dict[str, Rule] = {
     "gdtr": lambda a, b, x: _gammainc(b, a * x),
     "gdtrc": lambda a, b, x: _gammaincc(b, a * x),
     "gdtrix": lambda a, b, p: _gammaincinv(b, p) / a,
-    "gdtria": lambda p, b, x: _gammaincinv(b, p) / x,
+    "gdtria": lambda p, b, x: _inside(x > 0, _gammaincinv(b, p) / x),
     "pdtr": lambda k, m: _gammaincc(_whole(k) + 1, m),
     "pdtrc": lambda k, m: _gammainc(_whole(k) + 1, m),
     "pdtri": lambda k, p: _gammainccinv(_whole(k) + 1, p),
@@ -64,14 +64,23 @@ _RULES: dict[str, Rule] = {
     "fdtr": lambda n, d, x: _where_small(n, d, x, _betainc(n / 2, d / 2, _share(n, d, x)), _betaincc),
     "fdtrc": lambda n, d, x: _where_small(n, d, x, _betaincc(n / 2, d / 2, _share(n, d, x)), _betainc),
     "fdtri": lambda n, d, p: _odds(_betaincinv(n / 2, d / 2, p), n, d),
-    "nrdtrimn": lambda p, std, x: x - std * _ndtri(p),
-    "nrdtrisd": lambda mean, p, x: (x - mean) / _ndtri(p),
+    "nrdtrimn": lambda p, std, x: _inside(_probability(p) & (std > 0), x - std * _ndtri(p)),
+    "nrdtrisd": lambda mean, p, x: _inside(_probability(p), (x - mean) / _ndtri(p)),
 }
 
 
 def _where_small(n: Any, d: Any, x: Any, near: Any, other: Rule) -> Any:
     """For large x in terms of the rest of the beta variable, which is the smaller one there."""
     return np.where(n * x <= d, near, other(d / 2, n / 2, _rest(n, d, x)))
+
+
+def _inside(valid: Any, value: Any) -> Any:
+    """The value where the arguments are valid, and NaN with all derivatives elsewhere, as in SciPy."""
+    return value * np.where(valid, *[np.asarray(number, value.dtype) for number in (1, np.nan)])
+
+
+def _probability(p: Any) -> Any:
+    return (p > 0) & (p < 1)
 
 
 def _odds(share: Any, n: Any, d: Any) -> Any:

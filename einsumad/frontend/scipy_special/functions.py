@@ -15,7 +15,7 @@ from einsumad.errors import TracingError
 from einsumad.frontend.axes import some_axes
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
-from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
 from einsumad.frontend.scipy_special.parameters import Parameters, at_least, number_of, plain, selected
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
@@ -30,14 +30,25 @@ def floats(x: Any, least: Any = np.float32) -> Tensor:
     return Tensor(in_dtype(node, np.promote_types(dtype, least)))
 
 
+def of_loop(*operands: Any) -> list[Tensor]:
+    """The operands in the dtype of SciPy's loop: float32 if all fit into it, else float64."""
+    nodes = [as_node(operand) for operand in operands]
+    single = all(np.can_cast(node.dtype, np.float32) for node in nodes)
+    return [Tensor(in_dtype(node, np.float32 if single else np.float64)) for node in nodes]
+
+
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
-    """``log(sum(b exp(a)))``; entries -inf have weight 0 and derivative 0."""
-    value: Any = floats(a)
+    """``log(sum(b exp(a)))``; entries -inf have weight 0 and derivative 0.
+
+    Entries whose plain weight is 0 are left out, whatever they are; of a traced weight 0 the derivative is wanted.
+    """
     if b is None and not return_sign:
-        return _over(value, axis, keepdims)
-    weights: Any = floats(1.0 if b is None else b)
-    value, weights = np.broadcast_arrays(value, weights)
-    top = np.max(value, axis=axis, keepdims=True)
+        return _over(floats(a), axis, keepdims)
+    weights: Any = np.ones((), as_node(a).dtype) if b is None else b
+    value, weights = np.broadcast_arrays(*[floats(Tensor(node)) for node in common_operands(a, weights)[0]])
+    weighted = np.where(weights == 0, -np.inf, value)
+    value = value if isinstance(b, Tensor) else weighted
+    top = np.max(weighted, axis=axis, keepdims=True)
     level = np.where(np.isfinite(top), top, 0)
     summed = np.sum(weights * np.exp(value - level), axis=axis, keepdims=True)
     result = level + np.log(np.abs(summed) if return_sign else summed)
@@ -62,7 +73,8 @@ def _over(value: Any, axis: Any, keepdims: bool) -> Any:
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """``x - log(sum(exp(x)))`` along the axis."""
-    value: Any = floats(x)
+    (node,), _ = ufunc_operands(np.exp, x)
+    value: Any = Tensor(node)
     return value - _over(value, axis, keepdims=True)
 
 
@@ -97,12 +109,18 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
 
 
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
-    """``binom(N, k)``, 0 where not ``0 <= k <= N``."""
+    """``binom(N, k)``, 0 where not ``0 <= k <= N``; with repetition ``binom(N + k - 1, k)``, and 1 for N = k = 0."""
     if exact:
         raise TracingError("scipy.special.comb(exact=True) is not supported on traced values: leave it out")
     if repetition:
-        return comb(np.add(N, k) - 1, k)
-    return _counted(N, k, lambda n, m: Tensor(row("binom", n.node, m.node)))
+        n, m = of_loop(N, k)
+        nothing: Any = (n == 0) & (m == 0)
+        return np.where(nothing, 1, _binom(np.where(nothing, 1, n + m - 1), m))
+    return _counted(N, k, _binom)
+
+
+def _binom(n: Any, m: Any) -> Tensor:
+    return Tensor(row("binom", n.node, m.node))
 
 
 def perm(N: Any, k: Any, exact: bool = False) -> Any:
@@ -113,8 +131,9 @@ def perm(N: Any, k: Any, exact: bool = False) -> Any:
 
 
 def _counted(N: Any, k: Any, count: Any) -> Any:
-    n: Any = floats(N, np.float64)
-    m: Any = floats(k, np.float64)
+    n: Any
+    m: Any
+    n, m = of_loop(N, k)
     return np.where((m <= n) & (n >= 0) & (m >= 0), count(n, m), 0)
 
 

@@ -62,4 +62,4 @@ def selected(parameters: Sequence[np.ndarray], operand: Node, build: Callable[[N
         node = build(operand, tuple([number_of(value) for value in entry]))
         mask = np.all([array == value for array, value in zip(arrays, entry, strict=True)], axis=0)
         terms.append(spread(product([as_node(mask), node], node.dtype), shape))
-    return total(*terms) if terms else zero(shape, build(operand, (0,) * len(arrays)).dtype)
+    return total(*terms) if terms else zero(shape, build(operand, (1,) * len(arrays)).dtype)

@@ -14,7 +14,7 @@ from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import floating, in_dtype, ufunc_operands
 from einsumad.frontend.registry import implements_special, qualified_name
 from einsumad.frontend.tensor import Tensor
-from einsumad.graph import Node, scale
+from einsumad.graph import Node
 
 ROW_OF_UFUNC: dict[str, str] = {
     **{
@@ -47,6 +47,7 @@ ROWS_OF_UFUNC: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
     "sici": (("integral_of_quotient", (2,)), ("integral_of_quotient", (3,))),
     "ellipj": tuple([("jacobi_elliptic", (k,)) for k in range(4)]),
     **{name: (("kelvin", (k, 0)),) for k, name in enumerate(("ber", "bei", "ker", "kei"))},
+    **{name: (("kelvin_slope", (k,)),) for k, name in enumerate(("berp", "beip", "kerp", "keip"))},
     "i0e": (("bessel_ie", (0, 0)),),
     "i1e": (("bessel_ie", (1, 0)),),
     "k0e": (("bessel_ke", (0, 0)),),
@@ -68,20 +69,6 @@ def _rows(ufunc: np.ufunc, *inputs: Any) -> Node | tuple[Node, ...]:
     operands = floating(qualified_name(ufunc), dtype, given)
     nodes = [row(name, *operands, params=params, dtype=dtype) for name, params in ROWS_OF_UFUNC[ufunc.__name__]]
     return nodes[0] if len(nodes) == 1 else tuple(nodes)
-
-
-_NEXT_KELVIN = {"berp": (0, 1, 1), "beip": (1, 0, -1), "kerp": (2, 3, 1), "keip": (3, 2, -1)}
-
-
-@implements_special(*_NEXT_KELVIN)
-def _slope_of_kelvin(ufunc: np.ufunc, x: Any) -> Node:
-    """``sqrt(2) f' = f_1 + g_1`` with (f, g) = (ber, bei) and (bei, -ber) (DLMF 10.63.1)."""
-    (given,), dtype = ufunc_operands(ufunc, x)
-    (operand,) = floating(qualified_name(ufunc), dtype, [given])
-    own, other, sign = _NEXT_KELVIN[ufunc.__name__]
-    first, second = (Tensor(row("kelvin", operand, params=(kind, 1))) for kind in (own, other))
-    both: Tensor = first + sign * second
-    return scale(0.5**0.5, both.node)
 
 
 @implements_special("radian")

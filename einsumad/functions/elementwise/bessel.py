@@ -168,8 +168,10 @@ def _kelvin(node: Elementwise) -> Partials:
     ``f_(-n) = (-1)^n f_n``.
     """
     kind, order = whole(node.params), whole(node.params, 1)
-    other, sign = (kind + 1, 1) if kind % 2 == 0 else (kind - 1, -1)
-    weights = ((1, order + 1), (-1 if order else 1, abs(order - 1)))
+    if order == 0:
+        return (apply("kelvin_slope", node.operands[0], params=(kind,)),)
+    other, sign = _partner(kind)
+    weights = ((1, order + 1), (-1, order - 1))
     return (
         total(
             *[
@@ -179,6 +181,25 @@ def _kelvin(node: Elementwise) -> Partials:
             ]
         ),
     )
+
+
+def _partner(kind: int) -> tuple[int, int]:
+    """The function g that goes with f, and its sign: (f, g) = (ber, bei), (bei, -ber), and the same of K."""
+    return (kind + 1, 1) if kind % 2 == 0 else (kind - 1, -1)
+
+
+@row(
+    "kelvin_slope",
+    lambda operands, params: f"special.{_KELVIN[whole(params)]}p({operands[0]})",
+    (0.5, 5.0),
+    dtype=special,
+    cost=100,
+)
+def _kelvin_slope(node: Elementwise) -> Partials:
+    """The derivative of ber, bei, ker, kei; its own is ``(g_2 - g_0)/2``, by DLMF 10.63.1 twice."""
+    other, sign = _partner(whole(node.params))
+    second, first = (apply("kelvin", node.operands[0], params=(other, n)) for n in (2, 0))
+    return (scale(sign / 2, total(second, negate(first))),)
 
 
 def _not_at_infinity(x: Node) -> Node:

@@ -13,7 +13,7 @@ from einsumad.functions.dtypes import special, special_two
 from einsumad.functions.elementwise.gammas import where
 from einsumad.functions.elementwise.powers import power_of
 from einsumad.functions.rows import row, whole
-from einsumad.graph import Elementwise, Node, constant_like, multiply, negate, ones, scale, total
+from einsumad.graph import Elementwise, Node, constant_like, multiply, negate, ones, scale, total, zero
 
 _IN_MODULUS = NoDerivative("the formula for the parameter m divides by m and by 1 - m, and is not supported")
 
@@ -92,13 +92,26 @@ def _ellipeinc(node: Elementwise) -> Partials:
 
 @row("elliprc", "special.elliprc", (0.2, 3.0), (0.3, 3.0), dtype=special_two, cost=60, symbol="R_C")
 def _elliprc(node: Elementwise) -> Partials:
-    """``R_C(x, y) = y^(-1/2) F(1/2, 1/2; 3/2; 1 - x/y)`` for y > 0 (DLMF 19.2.17, 19.6.15), right at x = y."""
+    """``R_C(x, y) = y^(-1/2) F(1/2, 1/2; 3/2; 1 - x/y)`` for y > 0 (DLMF 19.2.17, 19.6.15), right at x = y.
+
+    For y < 0, the principal value, ``2 (x - y) dR_C/dx = x^(-1/2) - R_C`` and ``2 (x - y) dR_C/dy = R_C - x^(1/2)/y``
+    (DLMF 19.2.20).
+    """
     x, y = node.operands
     inverse = apply("reciprocal", y)
     z = _one_minus(multiply(x, inverse))
     high, top = constant_like(1.5, z), constant_like(2.5, z)
     slope = multiply(power_of(y, -1.5), apply("hyp2f1", high, high, top, z), coefficient=1 / 6)
-    return negate(slope), total(multiply(node, inverse, coefficient=-0.5), multiply(x, inverse, slope))
+    below = apply("less", y, zero(y.shape, y.dtype))
+    root, half = apply("sqrt", x), multiply(apply("reciprocal", total(x, negate(y))), coefficient=0.5)
+    return (
+        where(below, multiply(half, total(power_of(x, -0.5), negate(node))), negate(slope)),
+        where(
+            below,
+            multiply(half, total(node, multiply(root, inverse, coefficient=-1))),
+            total(multiply(node, inverse, coefficient=-0.5), multiply(x, inverse, slope)),
+        ),
+    )
 
 
 @row(
