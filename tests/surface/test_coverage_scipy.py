@@ -1,4 +1,4 @@
-"""Every traced function of scipy.special and of einsumad.scipy.linalg has a spec, and no spec is of another."""
+"""Every traced function of numpy.linalg, scipy.special and einsumad.scipy.linalg has a spec, and none is of another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+from einsumad.cli.inventory import inventory
 from einsumad.frontend.coverage.special_reasons import THROUGH_OTHERS
 from einsumad.frontend.registry import has_ufunc
 from einsumad.frontend.scipy_linalg import FUNCTIONS
@@ -20,6 +21,7 @@ TRACED_UFUNCS = {
 TRACED = {
     "scipy.special": TRACED_UFUNCS | set(special.__all__) | set(THROUGH_OTHERS),
     "scipy.linalg": set(FUNCTIONS),
+    "numpy.linalg": {entry.name for entry in inventory("numpy.linalg") if entry.status != "refused"},
 }
 
 

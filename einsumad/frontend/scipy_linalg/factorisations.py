@@ -201,7 +201,8 @@ def qr(
         if mode == "r":
             return (
                 np.concatenate(
-                    [np.linalg.qr(matrix, "r"), np.zeros((*matrix.shape[:-2], rows - columns, columns))], -2
+                    [np.linalg.qr(matrix, "r"), np.zeros((*matrix.shape[:-2], rows - columns, columns), matrix.dtype)],
+                    -2,
                 ),
             )
         raise TracingError(
