@@ -15,6 +15,7 @@ KINDS = {"f": (np.float64, np.float32), "d": (np.float64,), "i": (np.int64, np.i
 
 
 @pytest.mark.fuzz
+@pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
 @pytest.mark.parametrize("spec", SPECS.values(), ids=str)
 @settings(max_examples=4 if settings().max_examples <= 100 else settings().max_examples)
 @given(st.integers(0, 2**32 - 1))
