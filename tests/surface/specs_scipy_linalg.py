@@ -11,7 +11,8 @@ from einsumad.scipy import linalg
 from tests.surface.drawing import Drawer, Operand, Shape
 from tests.surface.specs import Call, spec
 
-MATRIX_FUNCTIONS = ("expm", "sqrtm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
+MATRIX_FUNCTIONS = ("expm", "sqrtm", "cosm", "sinm")
+COMPOSED = ("tanm", "coshm", "sinhm", "tanhm")
 METHODS = {
     "sym": "symmetric",
     "pos": "positive",
@@ -29,6 +30,16 @@ def _square(function: Any, d: Drawer) -> Call:
 
 for _name in (*MATRIX_FUNCTIONS, "det", "inv"):
     spec(f"scipy.linalg.{_name}", "d" if _name == "det" else "f")(partial(_square, getattr(linalg, _name)))
+
+
+def _small(function: Any, d: Drawer) -> Call:
+    """Of small matrices: these are composed of several others, and take long."""
+    size = d.integer(0 if d.empty else 1, 2)
+    return function, (d.operand((*d.shape(0, 1, smallest=1), size, size), kind="invertible"),)
+
+
+for _name in COMPOSED:
+    spec(f"scipy.linalg.{_name}", "f")(partial(_small, getattr(linalg, _name)))
 
 
 @spec("scipy.linalg.logm", "d")
@@ -82,7 +93,7 @@ def _inv_known(d: Drawer) -> Call:
 
 @spec("scipy.linalg.expm_frechet", "d")
 def _expm_frechet(d: Drawer) -> Call:
-    both, size = bool(d.integer(0, 1)), d.size(1)
+    both, size = bool(d.integer(0, 1)), d.integer(1, 2)
     operands = (d.operand((size, size), kind="invertible"), d.operand((size, size)))
     return lambda a, e: linalg.expm_frechet(a, e, compute_expm=both), operands
 
@@ -95,7 +106,8 @@ def _fractional_matrix_power(d: Drawer) -> Call:
 
 @spec("scipy.linalg.fractional_matrix_power, exponent", "d")
 def _fractional_matrix_exponent(d: Drawer) -> Call:
-    return linalg.fractional_matrix_power, (d.square("positive", batch=0, smallest=1), d.operand((), 0.2, 0.8))
+    size = d.integer(1, 2)
+    return linalg.fractional_matrix_power, (d.operand((size, size), kind="positive"), d.operand((), 0.2, 0.8))
 
 
 @spec("scipy.linalg.solve_triangular", "f")

@@ -94,7 +94,7 @@ TRANSFORMATIONS: dict[str, tuple[Place, ...]] = {
 for _table in (GAMMAS, ERRORS, EXPONENTIALS, BESSEL, ELLIPTIC, TRANSFORMATIONS):
     enter(_table)
 
-enter({"itairy": ((-2, 2),)}, accuracy=1e-6)
+enter({"itairy": ((-2, 2),)}, accuracy=1e-7)
 enter({"huber": ((0.3, 0.9), (1.1, 2))}, what=", outside")
 enter({"elliprc": ((0.3, 2), (-2, -0.4))}, what=", principal value")
 enter({"expi": ((-3, -0.5),), "shichi": ((-2.5, -0.5),)}, what=", negative")

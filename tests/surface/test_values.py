@@ -17,6 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::Depre
 
 
 @pytest.mark.fuzz
+@pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
 @pytest.mark.parametrize("spec", SPECS.values(), ids=str)
 @settings(max_examples=4 if settings().max_examples <= 100 else settings().max_examples)
 @given(st.integers(0, 2**32 - 1))
