@@ -417,3 +417,11 @@ def test_stored_graphs_find_the_function_at_home_only() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program, stored.hex()], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("stored(v)[i]  =  stored(v) False True\nthere is no user-defined function")
+
+
+def test_rules_that_take_or_give_something_else() -> None:
+    with pytest.raises(TypeError, match=r"pull\(primals, value, cotangent\)"):
+        ea.custom_function(np.sum, pull=lambda primals, cotangent: cotangent)
+    forgot = ea.custom_function(np.sum, pull=lambda primals, value, cotangent: None, name="forgot")
+    with pytest.raises(ea.DifferentiationError, match="pull of forgot gave None"):
+        ea.grad(forgot)(np.ones(3))

@@ -7,6 +7,7 @@ function; with one it is nodes of the graph, and the function runs when their va
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from types import MethodType
 from typing import Any, TypeVar, overload
 
@@ -110,9 +111,18 @@ class CustomFunction:
         check_rules(Call(definition, layout, tuple([(node.shape, node.dtype) for node in operands]), form), operands)
 
 
+_TAKEN = {"push": ("primals", "tangents"), "pull": ("primals", "value", "cotangent")}
+
+
 def _checked_rule(what: str, rule: R) -> R:
     if not callable(rule):
         raise TypeError(f"{what} must be a function, got {type(rule).__name__}")
+    try:
+        signature(rule).bind(*_TAKEN[what])
+    except TypeError:
+        raise TypeError(f"{what} is called as {what}({', '.join(_TAKEN[what])}), which {rule} does not take") from None
+    except ValueError:
+        pass  # a function of an extension, which does not say what it takes
     return rule
 
 

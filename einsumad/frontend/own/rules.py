@@ -242,6 +242,8 @@ def _pulled(
 
 def _cotangent_leaves(call: Call, arguments: tuple[Any, ...], result: Any) -> list[Any]:
     """What a pull gave for each leaf of the arguments; None for an argument means no derivative."""
+    if result is None:
+        raise DifferentiationError(f"pull of {call.name} gave None: it must return the cotangents of its arguments")
     needed = 1 + max([k for k, argument in enumerate(arguments) if holds_traced(argument)])
     given = result if isinstance(result, tuple) and needed <= len(result) <= len(arguments) else None
     if given is None and needed == 1:
