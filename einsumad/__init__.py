@@ -4,6 +4,9 @@ Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian
 :func:`diff`, :func:`evaluate`), and eager tensors (:func:`tensor`, ``backward``). See ``docs/tour.md``.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from einsumad import numpy
 from einsumad.errors import (
     DeclarationError,
@@ -18,19 +21,15 @@ from einsumad.errors import (
 )
 from einsumad.frontend import (
     Compiled,
-    CustomFunction,
     Explanation,
     Statistics,
-    SymbolicFunction,
     Tensor,
     Transform,
     compile,
-    custom_function,
     declare,
     derivative,
     diff,
     einsum,
-    elementwise_function,
     evaluate,
     explain,
     grad,
@@ -48,6 +47,9 @@ from einsumad.frontend import (
     variable,
     vjp,
 )
+
+if TYPE_CHECKING:
+    from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
 __version__ = "0.1.0"
 
@@ -93,3 +95,12 @@ __all__ = [
     "variable",
     "vjp",
 ]
+
+_OWN = ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_function")
+
+
+def __getattr__(name: str) -> Any:
+    """What is for functions of the user's own, which few programs have, when it is first asked for."""
+    if name in _OWN:
+        return getattr(import_module("einsumad.frontend.own"), name)
+    raise AttributeError(f"module 'einsumad' has no attribute {name!r}")

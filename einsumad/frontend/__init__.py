@@ -9,7 +9,6 @@ from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
 from einsumad.frontend.explain import Explanation, explain
 from einsumad.frontend.facts import declare
-from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 from einsumad.frontend.products import jvp, vjp
 from einsumad.frontend.symbols import diff, einsum, evaluate, simplify, variable
 from einsumad.frontend.tensor import Tensor
@@ -28,19 +27,15 @@ from einsumad.frontend.transforms import (
 
 __all__ = [
     "Compiled",
-    "CustomFunction",
     "Explanation",
     "Statistics",
-    "SymbolicFunction",
     "Tensor",
     "Transform",
     "compile",
-    "custom_function",
     "declare",
     "derivative",
     "diff",
     "einsum",
-    "elementwise_function",
     "evaluate",
     "explain",
     "grad",

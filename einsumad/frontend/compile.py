@@ -30,7 +30,7 @@ from einsumad.planning import make_plan
 from einsumad.rewriting import normalise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """A compiled plan with what it captured, and the shape of its result."""
 

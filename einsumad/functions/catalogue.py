@@ -21,7 +21,7 @@ from einsumad.functions.dtypes import DtypeRule
 from einsumad.graph import BOOL, OWN, Elementwise, General, Node, Params, Shape, cast, elementwise, general
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoDerivative:
     """In the place of a partial: there is no rule for this operand, and why. It may be constant, no more."""
 
@@ -33,7 +33,7 @@ Source: TypeAlias = Callable[[tuple[str, ...], Params], str]
 Interval: TypeAlias = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ElementwiseFunction:
     """A function applied entry by entry.
 
@@ -60,7 +60,7 @@ class ElementwiseFunction:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GeneralFunction:
     """A function from tensors to one tensor; batch axes lead everywhere.
 

@@ -19,7 +19,7 @@ from einsumad.planning.strategy import Choice, Strategy, jacobian
 from einsumad.rewriting import Progress, normalise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derived:
     """Output expressions in normal form, and the choices made on the way."""
 
@@ -36,7 +36,7 @@ class Request:
     strategy: Strategy = "auto"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Asked:
     """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows."""
 

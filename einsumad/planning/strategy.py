@@ -24,7 +24,7 @@ _MOST_VERTICES_TO_ELIMINATE = 100
 _MOST_VERTICES_TO_COMPARE = 300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Candidate:
     """One order of multiplication and what it would cost."""
 
@@ -32,7 +32,7 @@ class Candidate:
     cost: Cost
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Choice:
     """The Jacobians in normal form, one for each source, how they were built, and what was compared."""
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 Status: TypeAlias = Literal["constant", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict:
     """*constant*: nothing that is differentiated goes in or comes out. *refused*: a traced value raises."""
 

@@ -13,7 +13,7 @@ from einsumad.errors import ShapeError
 from einsumad.graph import General, Labels, Node, Number, Shape, Zero, affine, einsum, sum_axes, unit, zero
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Axes:
     """Labels of a local Jacobian: batch axes and own axes of the value, and of the operand."""
 
