@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     if options.command == "functions":
-        sys.stdout.write(listing(options.library, options.pattern))
+        sys.stdout.write(listing(options.namespace, options.pattern))
         return 0
     try:
         return _check(options)
@@ -92,9 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     functions = commands.add_parser(
         "functions",
         help="what becomes of each function of NumPy and SciPy",
-        description="What becomes of each public function of a library on traced values, and why.",
+        description="What becomes of each public function of a namespace on traced values, and why.",
     )
-    functions.add_argument("library", choices=inventory.LIBRARIES)
+    functions.add_argument("namespace", choices=inventory.LIBRARIES)
     functions.add_argument("pattern", nargs="?", default="*", help="of names, such as 'eig*'")
     check = commands.add_parser(
         "check",

@@ -183,3 +183,16 @@ def test_bad_input() -> None:
     ):
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "cross-country"])
+@pytest.mark.parametrize(
+    "f", [np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanmedian, lambda a: np.nanpercentile(a, 30), np.nanmax]
+)
+def test_what_makes_an_entry_nan_does_not_contribute(f: Any, mode: str) -> None:
+    """The factor NaN of the removed entry meets a zero that was selected, so the derivative is 0 and not NaN."""
+    factors, z = np.array([1.0, np.nan, 1.0, 1.0]), np.array([1.0, 2.0, 4.0, 9.0])
+    found = ea.derivative(lambda z: f(z * factors), order=1, mode=mode)(z)
+    assert found[1] == 0
+    kept = ea.grad(f)(z[[0, 2, 3]])
+    np.testing.assert_allclose(found[[0, 2, 3]], kept, rtol=1e-12, atol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.surface import (
+from tests.surface import (  # noqa: F401 - importing them enters their specs
     specs_calculus,
     specs_choosing,
     specs_contractions,
@@ -25,26 +25,4 @@ from tests.surface import (
 )
 from tests.surface.specs import SPECS, Spec, function_of
 
-MODULES = (
-    specs_calculus,
-    specs_choosing,
-    specs_contractions,
-    specs_elementwise,
-    specs_facts,
-    specs_linear_algebra,
-    specs_methods,
-    specs_nan,
-    specs_options,
-    specs_reductions,
-    specs_scipy_factorisations,
-    specs_scipy_linalg,
-    specs_special,
-    specs_special_functions,
-    specs_special_orders,
-    specs_special_shapes,
-    specs_statistics,
-    specs_structure,
-    specs_vectors,
-)
-
-__all__ = ["MODULES", "SPECS", "Spec", "function_of"]
+__all__ = ["SPECS", "Spec", "function_of"]

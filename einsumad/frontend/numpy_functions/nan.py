@@ -70,7 +70,12 @@ def _floats(name: str, function: Any, a: Any, dtype: Any) -> tuple[Any, np.dtype
     node = as_node(a)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(function, node.dtype)
     (node,) = floating(name, target, [node])
-    return Tensor(node), target
+    return _cut_off(Tensor(node)), target
+
+
+def _cut_off(values: Any) -> Any:
+    """The same values, of which those that are NaN are constants: selected zeros, whatever made them NaN."""
+    return np.where(np.isnan(values), np.array(np.nan, values.dtype), values) if values.dtype.kind == "f" else values
 
 
 def _mean(values: Any, axis: Any, options: dict[str, Any]) -> Any:
@@ -224,7 +229,7 @@ def _ordered(
     axes = some_axes(axis, len(node.shape))
     if not prod(node.shape):
         return as_node(np.nanmean(Tensor(node), axes, **_kept(keepdims)))
-    rows: Any = Tensor(call("sort", joined_axes(node, axes)))  # NaN last
+    rows: Any = Tensor(call("sort", joined_axes(as_node(_cut_off(Tensor(node))), axes)))  # NaN last
     number = np.sum(~np.isnan(rows), -1)
     tables = [np.stack(table).reshape(rows.shape[-1] + 1, -1) for table in zip(*_every(places, rows), strict=True)]
     looked_up: list[Any] = [Tensor(take_at(as_node(table), 0, as_node(number))) for table in tables]
