@@ -8,7 +8,9 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special
 
+import einsumad as ea
 from tests.functions.test_edges import INF, derivatives, mixed
 
 
@@ -126,3 +128,25 @@ def test_kinks_of_the_huber_loss() -> None:
     np.testing.assert_array_equal(mixed("huber", places, "0"), [0, 0, 2])
     np.testing.assert_array_equal(mixed("pseudo_huber", [(0.0, 1.0)], "0"), [1])
     np.testing.assert_array_equal(mixed("pseudo_huber", [(0.0, 1.0)], "1"), [0])
+
+
+@pytest.mark.parametrize("x", [1e-10, 1e-6, 1e-4, 0.3])
+def test_third_derivatives_near_zero_do_not_cancel(x: float) -> None:
+    """``(x)_1 = x`` and ``(x)_2 = x + x^2``; kei'' = ker - kei'/x, and so on (DLMF 10.61.3)."""
+    for m, expected in ((1.0, [1, 0, 0]), (2.0, [1 + 2 * x, 2, 0])):
+        found = [ea.derivative(lambda x, m=m: special.poch(x, m), order=k)(x) for k in (1, 2, 3)]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    found = [ea.derivative(lambda x: special.binom(x, 1.0), order=k)(x) for k in (1, 2, 3)]
+    np.testing.assert_allclose(found, [1, 0, 0], rtol=0, atol=1e-13)
+    second = special.ker(x) - special.keip(x) / x
+    third = special.kerp(x) - second / x + special.keip(x) / x**2
+    found = [ea.derivative(special.kei, order=k)(x) for k in (2, 3)]
+    np.testing.assert_allclose(found, [second, third], rtol=1e-12)
+
+
+def test_binomials_of_large_numbers() -> None:
+    """Where gamma overflows the differences of digamma functions remain."""
+    slope = ea.grad(lambda k: special.binom(300.0, k))(300.8)
+    step = 1e-5
+    expected = (special.binom(300.0, 300.8 + step) - special.binom(300.0, 300.8 - step)) / (2 * step)
+    np.testing.assert_allclose(slope, expected, rtol=1e-7)

@@ -196,8 +196,15 @@ def _partner(kind: int) -> tuple[int, int]:
     cost=100,
 )
 def _kelvin_slope(node: Elementwise) -> Partials:
-    """The derivative of ber, bei, ker, kei; its own is ``(g_2 - g_0)/2``, by DLMF 10.63.1 twice."""
-    other, sign = _partner(whole(node.params))
+    """The derivative of ber, bei, ker, kei. Its own is ``(g_2 - g_0)/2``, by DLMF 10.63.1 twice.
+
+    Near 0 the two are nearly equal for ker and kei, whose equation does not cancel: ``f'' = -g - f'/x`` (DLMF 10.61.3).
+    """
+    kind, x = whole(node.params), node.operands[0]
+    other, sign = _partner(kind)
+    if kind > 1:
+        partner = apply("kelvin", x, params=(other, 0))
+        return (total(scale(-sign, partner), multiply(node, apply("reciprocal", x), coefficient=-1)),)
     second, first = (apply("kelvin", node.operands[0], params=(other, n)) for n in (2, 0))
     return (scale(sign / 2, total(second, negate(first))),)
 
