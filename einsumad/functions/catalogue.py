@@ -73,6 +73,10 @@ class GeneralFunction:
     `expansion` is the value as an expression of other rows, put in its place when a plan is made, after all
     differentiation; it is given the names of the functions that the graph has of the same first operand, so that what
     they share is computed once, and may decline with None.
+
+    A row that `divides` by what may be small to rounding has as its last parameter the number of such divisions that
+    are multiplied with each other where it stands. It is made with the number of its own, planning counts the others;
+    the kernel gives NaN where so many would not leave enough digits.
     """
 
     name: str
@@ -87,6 +91,7 @@ class GeneralFunction:
     gives_index: bool = False
     is_operator: bool = False
     expansion: Callable[[General, AbstractSet[str]], Node | None] | None = None
+    divides: bool = False
 
 
 class _Named(Protocol):

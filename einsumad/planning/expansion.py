@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from einsumad.functions import general_function
 from einsumad.graph import Add, Einsum, General, Node, Structural, add, einsum, rebuild, topological
+from einsumad.planning.divisions import with_counts
 from einsumad.rewriting import inline, normalise
 
 _MOST_TERMS = 64
@@ -18,6 +19,7 @@ _MOST_TERMS = 64
 
 def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with every function that has an expansion expanded, in normal form; unchanged where none has."""
+    roots = with_counts(roots)
     order = topological(roots)
     beside: dict[Node, set[str]] = {}
     for node in order:

@@ -46,7 +46,10 @@ def is_layout(node: Einsum) -> bool:
     """Whether the product only scales, permutes, spreads or embeds one tensor: opening it computes nothing twice."""
     rank = len(node.shape)
     cores = [k for k, operand in enumerate(node.operands) if not isinstance(operand, Structural)]
-    return len(cores) <= 1 and all(label < rank for labels in node.inputs for label in labels)
+    pairs = zip(node.operands, node.inputs, strict=True)
+    return len(cores) <= 1 and all(
+        label < rank or size == 1 for o, labels in pairs for label, size in zip(labels, o.shape, strict=True)
+    )
 
 
 def inline(node: Einsum, positions: Iterable[int]) -> Node:

@@ -33,12 +33,14 @@ from einsumad.graph import (
     zero,
 )
 from einsumad.rewriting.flatten import inline
+from einsumad.rewriting.permuted import Order, in_some_order
 from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
 _MOST_NODES = 64
 _JUNCTIONS = frozenset({"logical_and", "logical_or", "logical_not"})
-_VALUES = ("eigh_values", "svd_values")
+_VALUES = frozenset({"eigh_values", "svd_values"})
+_VECTORS = frozenset({"eigh_vectors", "svd_left", "svd_right"})
 _SMOOTH = frozenset(
     [
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "sin", "sinh", "tan", "tanh"),
@@ -51,9 +53,9 @@ _SMOOTH = frozenset(
 
 @dataclass(slots=True)
 class _Reading:
-    """The eigenvalues that an expression is a function of, and its parameters so far."""
+    """The eigenvalues that an expression is a function of, in some order, and its parameters so far."""
 
-    values: General
+    values: Node
     parameters: list[Node] = field(default_factory=list)
     nodes: int = 0
 
@@ -82,7 +84,7 @@ class _Reading:
         return known if len(known) == len(found) else None
 
     def _of_function(self, node: Elementwise) -> Node | None:
-        """Smooth functions of anything; those with a kink or jump of the eigenvalue itself, and of these again."""
+        """Smooth functions of anything; those with a kink or jump of linear functions of it, and of these again."""
         kinked = node.function in KINKED | COMPARISONS and self._has_one_side(node)
         if not (kinked or node.function in _SMOOTH or node.function in _JUNCTIONS):
             return None
@@ -92,12 +94,22 @@ class _Reading:
         return elementwise(node.function, operands, node.params, BOOL if node.dtype == BOOL else FLOAT)
 
     def _has_one_side(self, node: Node) -> bool:
-        """Whether this is the eigenvalue, or a function with a kink of it, compared with what does not vary."""
+        """Whether this is linear in the eigenvalue, or has a kink of that, and is compared with what is constant."""
         while isinstance(node, Elementwise) and node.function in KINKED | COMPARISONS:
             if any(eigenvalues_in(other) is self.values for other in node.operands[1:]):
                 return False
             node = node.operands[0]
-        return node is self.values or _is_truth(node)
+        return _is_truth(node) or self._is_linear(node)
+
+    def _is_linear(self, node: Node) -> bool:
+        while node is not self.values:
+            if not isinstance(node, Add | Einsum):
+                return False
+            varying = [o for o in node.operands if o.shape == node.shape and eigenvalues_in(o) is self.values]
+            if len(varying) != 1:
+                return False
+            (node,) = varying
+        return True
 
     def _of_product(self, node: Einsum) -> Node | None:
         """Factors over all axes are functions of the eigenvalues; those without the last axis make a parameter."""
@@ -138,36 +150,34 @@ def _is_plain(param: object) -> bool:
     return not isinstance(param, float) or isfinite(param)
 
 
-def eigenvalues_in(node: Node) -> General | None:
-    """The eigenvalues or singular values that an entrywise expression of their shape is made of."""
+def eigenvalues_in(node: Node) -> Node | None:
+    """The eigenvalues or singular values, in any order, that an entrywise expression of their shape is made of."""
     pending, seen = [node], 0
     while pending and seen < _MOST_NODES:
         found = pending.pop()
         seen += 1
-        if isinstance(found, General):
-            if found.function in _VALUES and found.shape == node.shape:
-                return found
-        elif isinstance(found, (Elementwise, Add, Einsum)):
+        if found.shape == node.shape and in_some_order(found, _VALUES) is not None:
+            return found
+        if isinstance(found, (Elementwise, Add, Einsum)):
             pending.extend([operand for operand in found.operands if operand.shape == node.shape])
     return None
 
 
-def _is_vectors(node: Node) -> bool:
-    return isinstance(node, General) and node.function in ("eigh_vectors", "svd_left", "svd_right")
-
-
-def _values_of_vectors(first: Node, second: Node) -> General | None:
-    """The eigenvalues that belong to twice the same eigenvectors, or the singular values of left and right vectors."""
-    if not isinstance(first, General) or not isinstance(second, General):
+def _values_of_vectors(first: Node, second: Node) -> tuple[General, Order] | None:
+    """The eigenvalues or singular values that belong to two vectors of one matrix, and the order that both are in."""
+    left, right = (in_some_order(node, _VECTORS) for node in (first, second))
+    if left is None or right is None or left[1] != right[1]:
         return None
-    (matrix,), params = first.operands, first.params
-    if first is second and first.function == "eigh_vectors":
+    (one, order), other = left, right[0]
+    (matrix,), params = one.operands, one.params
+    if one is other and one.function == "eigh_vectors":
         values = call("eigh_values", matrix, params=params)
-    elif {first.function, second.function} == {"svd_left", "svd_right"} and second.operands == (matrix,):
+    elif one.operands == other.operands and "eigh_vectors" not in (one.function, other.function):
         values = call("svd_values", matrix)
     else:
         return None
-    return values if isinstance(values, General) and values.shape[-1] == first.shape[-1] == second.shape[-1] else None
+    same_size = values.shape[-1] == one.shape[-1] == other.shape[-1]
+    return (values, order) if isinstance(values, General) and same_size else None
 
 
 def spectral_sum(node: Einsum, _: Context) -> Node | None:
@@ -190,7 +200,7 @@ def _holds_vectors(node: Node, dtype: object) -> bool:
         isinstance(node, Einsum)
         and node.dtype == dtype
         and any(
-            _is_vectors(operand) and labels[-1] == last
+            in_some_order(operand, _VECTORS) is not None and labels[-1] == last
             for operand, labels in zip(node.operands, node.inputs, strict=True)
         )
     )
@@ -214,7 +224,7 @@ def _of_labels(node: Einsum) -> Node | None:
 
 def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Labels] | None:
     """What the operands that hold a summed label make together, if they are functions of one matrix's eigenvalues."""
-    vectors = [k for k in holding if _is_vectors(node.operands[k])]
+    vectors = [k for k in holding if in_some_order(node.operands[k], _VECTORS) is not None]
     functions = [k for k in holding if k not in vectors]
     if len(vectors) not in (0, 2) or any(node.inputs[k].count(label) != 1 for k in holding):
         return None
@@ -224,34 +234,48 @@ def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Lab
     own = [node.inputs[k][:-1] for k in functions] + [node.inputs[k][:-2] for k in vectors]
     if any(labels != batch for labels in own) or len(set(batch)) != len(batch):
         return None
-    if vectors:
-        values = _values_of_vectors(*[node.operands[k] for k in vectors])
-    else:
-        candidates = [eigenvalues_in(node.operands[k]) for k in functions]
-        values = next((some for some in candidates if some is not None), None)
-    if values is None or values.dtype != node.dtype:
+    values = _values_among([node.operands[k] for k in functions], [node.operands[k] for k in vectors])
+    if values is None or values[0].dtype != node.dtype:
         return None
-    reading = _Reading(values)
+    spectrum, ordered = values
+    reading = _Reading(ordered)
     factors = [reading.template(node.operands[k]) for k in functions]
     known = [factor for factor in factors if factor is not None]
     if len(known) < len(factors):
         return None
     plain = len(known) == 1 and known[0].dtype == FLOAT
     template = known[0] if plain else multiply(*(known or [ones((), FLOAT)]), dtype=FLOAT)
-    parameters = stacked(reading.parameters, values.shape[:-1], values.dtype)
+    parameters = stacked(reading.parameters, spectrum.shape[:-1], spectrum.dtype)
     text = text_of(template)
-    function, params, turned = _row_for(values, [node.operands[k] for k in vectors])
+    function, params, turned = _row_for(spectrum, [node.operands[k] for k in vectors])
     places = [node.inputs[k][-2] for k in vectors]
-    found = call(function, values.operands[0], parameters, params=(*params, text))
+    found = call(function, spectrum.operands[0], parameters, params=(*params, text))
     return found, (*batch, *(reversed(places) if turned else places))
+
+
+def _values_among(functions: Sequence[Node], vectors: Sequence[Node]) -> tuple[General, Node] | None:
+    """The eigenvalues that the functions are of, and these in the order that functions and vectors have."""
+    candidates = [eigenvalues_in(function) for function in functions]
+    ordered = next((some for some in candidates if some is not None), None)
+    found = None if ordered is None else in_some_order(ordered, _VALUES)
+    if not vectors:
+        return None if ordered is None or found is None else (found[0], ordered)
+    of_vectors = _values_of_vectors(*vectors)
+    if of_vectors is None or ordered is None:
+        return None if of_vectors is None or functions else (of_vectors[0], of_vectors[0])
+    return (of_vectors[0], ordered) if found == of_vectors else None
 
 
 def _row_for(values: General, vectors: Sequence[Node]) -> tuple[str, Params, bool]:
     """The row, its first params, and whether the vectors stand in the other order than the axes of its value."""
     if values.function == "eigh_values":
         return ("spectral", (0, *values.params), False) if vectors else ("spectral_sum", values.params, False)
-    right_first = bool(vectors) and isinstance(vectors[0], General) and vectors[0].function == "svd_right"
-    return "singular_map" if vectors else "singular_sum", (), right_first
+    sides = [found[0].function for vector in vectors if (found := in_some_order(vector, _VECTORS)) is not None]
+    if not sides:
+        return "singular_sum", (), False
+    if sides[0] == sides[1]:
+        return "singular_square", (int(sides[0] == "svd_right"),), False
+    return "singular_map", (), sides[0] == "svd_right"
 
 
 def exponent_of_sum(node: Node) -> Node | None:
@@ -269,12 +293,14 @@ def reduced_spectrum(node: General, _: Context) -> Node | None:
     """``log sum_i exp g(w[i])`` and ``prod_i w[i] = det A`` without the derivative of single eigenvalues."""
     if node.function not in ("logsumexp", "product"):
         return None
-    values = eigenvalues_in(node.operands[0])
-    if values is None or values.function != "eigh_values":
+    ordered = eigenvalues_in(node.operands[0])
+    found = None if ordered is None else in_some_order(ordered, _VALUES)
+    if ordered is None or found is None or found[0].function != "eigh_values":
         return None
+    values = found[0]
     if node.function == "product":
-        return call("determinant", values.operands[0]) if node.operands[0] is values else None
-    reading = _Reading(values)
+        return call("determinant", values.operands[0]) if node.operands[0] is ordered else None
+    reading = _Reading(ordered)
     template = reading.template(node.operands[0])
     if template is None:
         return None

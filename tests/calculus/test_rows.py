@@ -104,6 +104,8 @@ WITHOUT_DERIVATIVE = {
     "svd_alone",
     "svd_packed",
     "qr_packed",
+    "gaps",
+    "inverse_values",
 }
 FACTORISATIONS = {
     "mirrored": (0,),
@@ -113,12 +115,16 @@ FACTORISATIONS = {
     "svd_values": (),
     "svd_left": (),
     "svd_right": (),
+    "reduced_resolvents": (0, 1, 1),
+    "singular_resolvents": (1, 1, 1),
     "qr_orthogonal": (),
     "qr_triangular": (),
     "pinv": (1e-10,),
 }
 LARGE = {
     "eigh_vectors",
+    "reduced_resolvents",
+    "singular_resolvents",
     "svd_left",
     "svd_right",
     "qr_orthogonal",
@@ -126,12 +132,13 @@ LARGE = {
     "pinv",
     "spectral_logsumexp",
     "singular_map",
+    "singular_square",
 }
-AUGMENTED = {"singular_map"}
+AUGMENTED = {"singular_map", "singular_square"}
 """Rows whose tensors are of matrices twice as large: the reference has no room for their third derivatives."""
 LARGE |= AUGMENTED
 """Rows with many terms: third derivatives of single matrices in double precision are enough."""
-SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors"}
+SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors", "reduced_resolvents"}
 X, P = slot(0), slot(1)
 TEMPLATE = text_of(apply("exp", multiply(X, P)))
 SPECTRAL = {
@@ -141,6 +148,7 @@ SPECTRAL = {
     "divided_differences": (1, TEMPLATE),
     "singular_sum": (TEMPLATE,),
     "singular_map": (TEMPLATE,),
+    "singular_square": (0, TEMPLATE),
 }
 
 
@@ -176,7 +184,6 @@ GENERAL = [
     *[factorisation(name, 2, 2) for name in FACTORISATIONS],
     *[spectral(name) for name in SPECTRAL],
     Case("triangle_weights", (1, 0.5, 0), ((2, 2),), False),
-    Case("gaps", (-1,), ((2,),), False),
 ]
 BATCHED = [
     *[Case(name, (), ((2, 2, 2),), False) for name in MATRIX],
@@ -193,7 +200,6 @@ BATCHED = [
     *[factorisation(name, 2, 2, 2) for name in FACTORISATIONS],
     *[spectral(name, 2) for name in SPECTRAL],
     Case("triangle_weights", (1, 0.5, 0), ((2, 2, 2),), False),
-    Case("gaps", (1,), ((2, 2),), False),
 ]
 ELEMENTWISE = elementwise_cases()
 

@@ -56,6 +56,19 @@ def of_root(a: Any) -> Any:
     return weighed(root @ root.T)
 
 
+def descending(a: Any) -> Any:
+    w, v = LINALG.eigh(a)
+    w, v = w[::-1], v[:, ::-1]
+    return weighed((v * np.exp(w)) @ v.T)
+
+
+def in_order(a: Any) -> Any:
+    w, v = LINALG.eigh(a)
+    order = w.argsort()[::-1]
+    w, v = w[order], v[:, order]
+    return weighed(v @ np.diag(np.exp(w)) @ v.T) + np.sum(np.sin(w))
+
+
 SYMMETRIC: dict[str, Function] = {
     "squares": lambda a: np.sum(LINALG.eigvalsh(a) ** 2),
     "exponentials": lambda a: np.sum(np.exp(1.3 * LINALG.eigvalsh(a))),
@@ -72,6 +85,11 @@ SYMMETRIC: dict[str, Function] = {
     "positive part": of_matrix(lambda w: np.maximum(w, 0)),
     "cut off": of_matrix(lambda w: np.where(w > 0.5, 1 / w, 0)),
     "clipped": lambda a: np.sum(np.clip(LINALG.eigvalsh(a), -0.5, 1.7) ** 2),
+    "reversed": lambda a: np.sum(np.exp(LINALG.eigvalsh(a)[::-1])),
+    "sorted": lambda a: np.sum(np.sort(LINALG.eigvalsh(a)) ** 3) + np.sum(-(np.sort(-LINALG.eigvalsh(a)) ** 4)),
+    "descending": descending,
+    "in order": in_order,
+    "shifted": lambda a: np.sum(np.maximum(LINALG.eigvalsh(a) - 0.7, 0) ** 3 + np.abs(0.4 - 2 * LINALG.eigvalsh(a))),
     "counted": lambda a: np.sum((LINALG.eigvalsh(a) > 0.5) * np.exp(LINALG.eigvalsh(a))),
 }
 
@@ -84,6 +102,16 @@ def of_values(h: Function) -> Function:
     return function
 
 
+def whitening(a: Any) -> Any:
+    u, s, _ = LINALG.svd(a, full_matrices=False)
+    return weighed((u / s) @ u.T)
+
+
+def gram(a: Any) -> Any:
+    _, s, vt = LINALG.svd(a, full_matrices=False)
+    return weighed((vt.T * np.exp(-s)) @ vt) + weighed(vt.T @ np.diag(1 / (s * s)) @ vt)
+
+
 GENERAL: dict[str, Function] = {
     "nuclear norm": lambda a: LINALG.norm(a, "nuc"),
     "cubes": lambda a: np.sum(LINALG.svd(a)[1] ** 3),
@@ -92,6 +120,10 @@ GENERAL: dict[str, Function] = {
     "polar factor": of_values(np.ones_like),
     "shrunk": of_values(lambda s: s / (s + 0.5)),
     "inverse": of_values(lambda s: 1 / s),
+    "whitening": whitening,
+    "gram": gram,
+    "reversed": lambda a: np.sum(LINALG.svdvals(a)[::-1] ** 3),
+    "sorted": lambda a: np.sum(np.exp(np.sort(LINALG.svdvals(a)))),
 }
 
 
@@ -175,6 +207,10 @@ UNEQUAL: dict[str, Function] = {
     "one": lambda a: LINALG.eigvalsh(a)[1] ** 2,
     "pairs": lambda a: np.sum(np.diff(LINALG.eigvalsh(a)) ** 2),
     "running": lambda a: np.cumsum(LINALG.eigvalsh(a))[1],
+    "part in reverse": lambda a: np.sum(LINALG.eigvalsh(a)[:0:-1] ** 2),
+    "twice the same": lambda a: np.sum(LINALG.eigvalsh(a)[np.array([2, 2, 0])] ** 2),
+    "two orders": lambda a: np.sum(LINALG.eigvalsh(a) * LINALG.eigvalsh(a)[::-1]),
+    "by another order": lambda a: np.sum(LINALG.eigvalsh(a)[np.argsort(a[0])[:2]] ** 2),
 }
 
 

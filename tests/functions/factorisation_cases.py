@@ -55,8 +55,12 @@ FACTORISATIONS = [
     symmetric("eigh_vectors", (distinct(2, 2, 2),), (1,), order=1),
     Case("eigh_packed", (distinct(3, 3),), (0,), order=0),
     Case("eigh_alone", (distinct(3, 3),), (0,), order=0),
-    Case("gaps", (np.array([0.3, 1.0, 2.5]),), (-1,)),
-    Case("gaps", (np.array([[0.3, 1.0], [0.5, 2.5]]),), (1,)),
+    symmetric("reduced_resolvents", (distinct(3, 3),), (0, 1, 1)),
+    symmetric("reduced_resolvents", (distinct(2, 2, 2),), (1, 2, 2), order=1),
+    *[Case("singular_resolvents", (apart(*shape),), (side, 1, 1)) for shape in ((3, 2), (2, 3)) for side in range(3)],
+    *[Case("singular_resolvents", (apart(2, 2, 2),), (side, 2, 2), order=1) for side in range(3)],
+    Case("gaps", (np.array([0.3, 1.0, 2.5]),), (-1, 2, 2), order=0),
+    Case("inverse_values", (np.array([[0.3, 1.0], [0.5, 2.5]]),), (1, 1), order=0),
     Case("svd_values", (apart(3, 2),)),
     Case("svd_values", (apart(2, 2, 2),)),
     *[Case(name, (apart(*shape),)) for name in ("svd_left", "svd_right") for shape in ((3, 2), (2, 3))],
@@ -92,6 +96,15 @@ FACTORISATIONS = [
         Case(name, (matrix, np.full((*matrix.shape[:-2], 1), 0.4)), (text,), order=2)
         for name in ("singular_sum", "singular_map")
         for matrix, text in ((apart(3, 2), EXPONENTIAL), (apart(2, 2, 2), CUBIC), (np.eye(2), EXPONENTIAL))
+    ],
+    *[
+        Case("singular_square", (matrix, np.full((*matrix.shape[:-2], 1), 0.4)), (side, text), order=2)
+        for side, matrix, text in (
+            (0, apart(3, 2), EXPONENTIAL),
+            (1, apart(3, 2), EXPONENTIAL),
+            (1, apart(2, 2, 2), CUBIC),
+            (0, np.eye(2), EXPONENTIAL),
+        )
     ],
     Case("divided_differences", (np.array([0.3, 1.0, 1.0]), np.array([0.7])), (1, EXPONENTIAL)),
     Case("divided_differences", (np.array([[0.3, 1.0], [2.0, -1.0]]), np.zeros((2, 0))), (2, NO_PARAMETER), order=1),

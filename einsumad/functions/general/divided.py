@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.functions.general.templates import evaluate, nth_derivative, sides
+from einsumad.functions.general.templates import derivative, evaluate, nth_derivative, sides
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +41,9 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     rounding = np.maximum(rounding, float(limits.smallest_subnormal))
     for side in sides(text) if order else ():
         distance = np.abs(_value(side, points, parameters))
-        points = np.where((distance > 0) & (distance <= rounding), np.nan, points)
+        slope = derivative(side, 0)
+        reach = rounding * (0 if slope is None else np.abs(_value(slope, points, parameters)))
+        points = np.where((distance > 0) & (distance <= reach), np.nan, points)
     places = np.argsort(points, axis=-1, kind="stable")
     ascending = np.take_along_axis(points, places, -1)
     value = _sorted_differences(ascending, parameters, order, text)

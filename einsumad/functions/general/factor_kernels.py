@@ -94,18 +94,32 @@ def _augmented_eigh(a: Array, rows: int) -> Array:
     return result
 
 
-def gaps(x: Array, sign: int) -> Array:
-    """``1 / (x[j] + sign x[i])`` off the diagonal, 0 on it; NaN where the denominator is 0 to rounding.
+def gaps(x: Array, sign: int, order: int, count: int) -> Array:
+    """``1 / (x[k] + sign x[j])**order`` at ``j, k``; NaN where that is too inaccurate, see :func:`smallest`.
 
-    For sums (sign 1) the diagonal is NaN too where ``2 x[i]`` is 0 to rounding.
+    For differences (sign -1) the diagonal is 0.
     """
-    size = x.shape[-1]
     denominator = x[..., None, :] + sign * x[..., :, None]
-    scale = np.max(np.abs(x), axis=-1, initial=0)[..., None, None]
-    vanishes = ~(np.abs(denominator) > _ROUNDINGS * size * np.finfo(x.dtype).eps * scale)
-    result = 1 / np.where(vanishes, np.array(np.nan, x.dtype), denominator)
-    on = np.eye(size, dtype=bool)
-    return np.where(on & ~vanishes if sign > 0 else on, np.zeros((), x.dtype), result)
+    kept = np.where(np.abs(denominator) > smallest(x, count)[..., None], denominator, np.nan).astype(x.dtype)
+    result = kept**-order
+    return np.where(np.eye(x.shape[-1], dtype=bool), np.zeros((), x.dtype), result) if sign < 0 else result
+
+
+def inverse_values(x: Array, order: int, count: int) -> Array:
+    """``1 / x[k]**order``; NaN where that is too inaccurate, see :func:`smallest`."""
+    return np.where(np.abs(x) > smallest(x, count), x, np.nan).astype(x.dtype) ** -order
+
+
+def smallest(x: Array, count: int) -> Array:
+    """The least difference of eigenvalues by which so many times may be divided, for each entry of the batch.
+
+    In units of the largest eigenvalue a difference d is known to about eps, and the terms of a derivative, of which the
+    others may cancel all but the last digits, are of size ``d**-count``. So ``d**count >= eps**(2/3)`` leaves a third
+    of the digits; what is closer is never a number.
+    """
+    eps = float(np.finfo(x.dtype).eps)
+    scale = np.max(np.abs(x), axis=-1, initial=0, keepdims=True)
+    return np.asarray(max(_ROUNDINGS * x.shape[-1] * eps, eps ** (2 / (3 * count))) * scale)
 
 
 def svd_values(a: Array) -> Array:

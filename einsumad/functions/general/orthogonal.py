@@ -16,10 +16,10 @@ from einsumad.errors import ShapeError
 from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import factor_kernels
-from einsumad.functions.general.local import axes_of, block, fresh, term, volume
-from einsumad.functions.general.singular import Factors, Inferred, matrices, outside
+from einsumad.functions.general.local import Axes, axes_of, block, fresh, term, volume
+from einsumad.functions.general.singular import Factors, Inferred, matrices
 from einsumad.functions.general.symmetric import only_in_plans
-from einsumad.graph import General, Node, Params, Shape
+from einsumad.graph import General, Node, Params, Shape, unit
 
 
 def _tall(operands: tuple[Node, ...], params: Params) -> tuple[Shape, int, int, np.dtype[Any]]:
@@ -63,7 +63,7 @@ def _orthogonal_jacobian(node: General, position: int) -> tuple[Node, ...]:
         factors += [(node, (*batch, k, first)), (inverse, (*batch, m, second))]
         terms.append(term(node, axes, factors, sign))
     if node.shape[-2] > node.shape[-1]:
-        terms += outside(node, axes, node, (r, k), [(inverse, (*batch, m, j))])
+        terms += _outside(node, axes, node, (r, k), [(inverse, (*batch, m, j))])
     return tuple(terms)
 
 
@@ -83,6 +83,15 @@ def _triangular_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
     above, below = (call("triangle_weights", node, params=params) for params in ((0, 1, 1), (1, 0, 0)))
     return product(above, i, a), product(below, a, i)
+
+
+def _outside(node: General, axes: Axes, basis: Node, places: tuple[int, int], factors: Factors) -> list[Node]:
+    """``(delta[r k] - Q[r a] Q[k a])`` times the factors: the projector on what the columns of Q do not span."""
+    row, column = places
+    a = fresh(axes, 2)[1]
+    spanned = [(basis, (*axes.batch, row, a)), (basis, (*axes.batch, column, a))]
+    delta = unit(basis.shape[-2], 2, node.dtype)
+    return [term(node, axes, [*factors, (delta, places)]), term(node, axes, [*factors, *spanned], -1)]
 
 
 def _expand_orthogonal(node: General, beside: AbstractSet[str]) -> Node | None:

@@ -1,7 +1,7 @@
 """Singular values and vectors, and the pseudo-inverse.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: local Jacobians are products of factors; singular
-vectors of values that are equal or zero to rounding have the derivative NaN.
+vectors of values that are too close to each other or to zero have the derivative NaN.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.functions.catalogue import GeneralFunction, apply, call, register_general
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import factor_kernels
-from einsumad.functions.general.local import Axes, axes_of, block, fresh, row_of, term, volume
+from einsumad.functions.general.local import axes_of, block, fresh, row_of, term, volume
 from einsumad.functions.general.symmetric import equal_shares, only_in_plans
 from einsumad.functions.rows import whole
 from einsumad.graph import General, Labels, Node, Params, Shape, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
 Factors = list[tuple[Node, Labels]]
-SHARING_VECTORS = frozenset({"svd_left", "svd_right", "singular_map"})
+SHARING_VECTORS = frozenset({"svd_left", "svd_right", "singular_map", "singular_square", "singular_resolvents"})
 """Functions that need the singular vectors: beside one of them the values come from the same decomposition."""
 _COMPLETED = frozenset({"svd_left_full", "svd_right_full"})
 
@@ -77,22 +77,21 @@ def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
 
 def _left_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dU = U (F o (P + P^T) + E o (P - P^T)) / 2 + (I - U U^T) dA V / s``, ``P = U^T dA V``.
+    """``du_k = S11_k dA v_k + S12_k dA^T u_k`` with reduced resolvents; NaN where the singular value is not simple.
 
-    ``F[i j] = 1 / (s[j] - s[i])`` and ``E[i j] = 1 / (s[j] + s[i])`` off the diagonal and 0 on it; the last term, of
-    the space that U does not span, is there for matrices with more rows than columns only.
-    (J. Townsend, *Differentiating the singular value decomposition*, 2016, equations 20 and 22).
+    ``J[b r k, b' p q] = (S11[k r p] V[q k] + S12[k r q] U[p k]) delta[b b']``, the blocks S of
+    :mod:`einsumad.functions.general.singular_resolvents` (equal to equation 20 of J. Townsend, *Differentiating the
+    singular value decomposition*, 2016).
     """
-    return _vectors_jacobian(node, position, 0)
+    return _vectors_jacobian(node, position, ((0, False), (1, False)))
 
 
 def _right_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dV = V (F o (P + P^T) - E o (P - P^T)) / 2 + (I - V V^T) dA^T U / s``, ``P = U^T dA V``.
+    """``dv_k = S12_k^T dA v_k + S22_k dA^T u_k`` with reduced resolvents; NaN where the singular value is not simple.
 
-    With F and E as for the left vectors; the last term is there for matrices with more columns than rows only.
-    (Townsend 2016, equations 21 and 23).
+    ``J[b r k, b' p q] = (S12[k p r] V[q k] + S22[k r q] U[p k]) delta[b b']`` (equal to Townsend 2016, equation 21).
     """
-    return _vectors_jacobian(node, position, 1)
+    return _vectors_jacobian(node, position, ((1, True), (2, False)))
 
 
 def _completed_jacobian(node: General, _position: int) -> tuple[Node, ...]:
@@ -103,35 +102,17 @@ def _completed_jacobian(node: General, _position: int) -> tuple[Node, ...]:
     )
 
 
-def _vectors_jacobian(node: General, position: int, side: int) -> tuple[Node, ...]:
-    matrix = node.operands[0]
-    _, *sizes = matrices("a singular value decomposition", matrix)
+def _vectors_jacobian(node: General, position: int, blocks: tuple[tuple[int, bool], ...]) -> tuple[Node, ...]:
+    """The products with the blocks, each transposed or not, of which the first is with dA and the second with dA^T."""
     axes = axes_of(node, position, len(node.shape) - 2)
-    batch, (r, j), (k, m) = axes.batch, axes.out, axes.into
-    (i,) = fresh(axes, 1)
-    values = call("svd_values", matrix)
-    left, right = (call(name, matrix) for name in ("svd_left", "svd_right"))
-    differences, sums = (call("gaps", values, params=(sign,)) for sign in (-1, 1))
+    (r, k), (p, q) = axes.out, axes.into
     terms = []
-    for first, second, sign in ((i, j, 1), (j, i, -1)):
-        projected: Factors = [(node, (*batch, r, i)), (left, (*batch, k, first)), (right, (*batch, m, second))]
-        own = sign if side == 0 else -sign
-        terms += [term(node, axes, [*projected, (differences, (*batch, i, j))], 0.5)]
-        terms += [term(node, axes, [*projected, (sums, (*batch, i, j))], 0.5 * own)]
-    if sizes[side] > sizes[1 - side]:
-        along, other = (k, (right, (*batch, m, j))) if side == 0 else (m, (left, (*batch, k, j)))
-        scaled: Factors = [other, (apply("reciprocal", values), (*batch, j))]
-        terms += outside(node, axes, node, (r, along), scaled)
+    for (which, turned), name, inner, end in zip(blocks, ("svd_right", "svd_left"), (p, q), (q, p), strict=True):
+        resolvents = call("singular_resolvents", node.operands[0], params=(which, 1, 1))
+        places = (k, inner, r) if turned else (k, r, inner)
+        vectors = call(name, node.operands[0])
+        terms.append(term(node, axes, [(resolvents, (*axes.batch, *places)), (vectors, (*axes.batch, end, k))]))
     return tuple(terms)
-
-
-def outside(node: General, axes: Axes, basis: Node, places: tuple[int, int], factors: Factors) -> list[Node]:
-    """``(delta[r k] - Q[r a] Q[k a])`` times the factors: the projector on what the columns of Q do not span."""
-    row, column = places
-    a = fresh(axes, 2)[1]
-    spanned = [(basis, (*axes.batch, row, a)), (basis, (*axes.batch, column, a))]
-    delta = unit(basis.shape[-2], 2, node.dtype)
-    return [term(node, axes, [*factors, (delta, places)]), term(node, axes, [*factors, *spanned], -1)]
 
 
 def _pinv_jacobian(node: General, position: int) -> tuple[Node, ...]:

@@ -1,4 +1,4 @@
-"""Functions of a matrix by its singular values: ``sum_i h(s_i)`` and ``sum_i h(s_i) u_i v_i^T``.
+"""Functions of a matrix by its singular values: ``sum_i h(s_i)``, and ``sum_i h(s_i) x_i y_i^T`` with its vectors x, y.
 
 Owns these rows. Imports the catalogue, the templates and the spectral rows. Invariant: derivatives are those of
 spectral functions of the symmetric matrix ``[[0, A], [A^T, 0]]``, whose eigenvalues are the singular values with both
@@ -22,7 +22,8 @@ from einsumad.functions.general import factor_kernels
 from einsumad.functions.general.local import Axes, axes_of, fresh, term, volume
 from einsumad.functions.general.singular import matrices, packed_parts, planned_values
 from einsumad.functions.general.spectral import in_parameters, same_batch, spectral_factors, spread_over, with_template
-from einsumad.functions.general.templates import evaluate, extended, instantiate, slope_of_length
+from einsumad.functions.general.templates import evaluate, extended, instantiate, reflected, slope_of_length
+from einsumad.functions.rows import whole
 from einsumad.graph import General, Labels, Node, Params, Shape, add, affine, einsum, sum_axes
 
 Array = np.ndarray[Any, Any]
@@ -44,12 +45,12 @@ def augmented(matrix: Node) -> Node:
     return add(terms, matrix.dtype)
 
 
-def _block(node: General, axes: Axes, places: Labels, rows_at: Sequence[bool]) -> tuple[Node, ...]:
-    """The term of the augmented matrix's derivative tensor at the rows of A for some places, columns for others."""
+def _block(node: General, axes: Axes, text: str, places: Labels, rows_at: Sequence[bool]) -> tuple[Node, ...]:
+    """The term of the derivative tensor of h(augmented matrix) at rows of A for some places, columns for others."""
     matrix, parameters = node.operands
     rows, columns = matrix.shape[-2:]
     labels = tuple(fresh(axes, len(places)))
-    params = (1, -rows, extended(str(node.params[-1])))
+    params = (1, -rows, text)
     found = spectral_factors((augmented(matrix), parameters), params, axes.batch, labels)
     if found is None:
         return ()
@@ -69,6 +70,12 @@ def _infer_sum(operands: tuple[Node, ...], params: Params) -> Inferred:
 def _infer_map(operands: tuple[Node, ...], params: Params) -> Inferred:
     _, dtype = _infer_sum(operands, params)
     return operands[0].shape, dtype
+
+
+def _infer_square(operands: tuple[Node, ...], params: Params) -> Inferred:
+    shape, dtype = _infer_map(operands, params)
+    size = shape[-2 + whole(params)]
+    return (*shape[:-2], size, size), dtype
 
 
 def _sum_jacobian(node: General, position: int) -> tuple[Node, ...]:
@@ -91,8 +98,27 @@ def _map_jacobian(node: General, position: int) -> tuple[Node, ...]:
     if position == 1:
         return in_parameters(node, axes, lambda partial: with_template(node, partial))
     (i, j), (k, m) = axes.out, axes.into
+    text = extended(str(node.params[-1]))
     straight, crossed = (True, True, False, False), (True, False, True, False)
-    return (*_block(node, axes, (i, k, m, j), straight), *_block(node, axes, (i, m, k, j), crossed))
+    return (*_block(node, axes, text, (i, k, m, j), straight), *_block(node, axes, text, (i, m, k, j), crossed))
+
+
+def _square_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``B = U h(s) U^T`` or ``V h(s) V^T``, a block of ``h([[0, A], [A^T, 0]])``, h extended to an even function.
+
+    J has blocks of its derivative tensor: ``K[i, k, l, j] + K[i, l, k, j]``, i and j both rows or both columns. Where
+    the vectors do not span the space h is 0 at the zeros of the rest.
+    """
+    axes = axes_of(node, position, len(node.shape) - 2)
+    if position == 1:
+        return in_parameters(node, axes, lambda partial: with_template(node, partial))
+    (i, j), (k, m) = axes.out, axes.into
+    of_rows = whole(node.params) == 0
+    rows, columns = node.operands[0].shape[-2:]
+    spanned = rows <= columns if of_rows else columns <= rows
+    text = reflected(str(node.params[-1]), spanned)
+    first, second = (of_rows, True, False, of_rows), (of_rows, False, True, of_rows)
+    return (*_block(node, axes, text, (i, k, m, j), first), *_block(node, axes, text, (i, m, k, j), second))
 
 
 def _expand_sum(node: General, beside: AbstractSet[str]) -> Node:
@@ -103,6 +129,16 @@ def _expand_sum(node: General, beside: AbstractSet[str]) -> Node:
 
 def _expand_map(node: General, _beside: AbstractSet[str]) -> Node:
     left, values, right = packed_parts(node.operands[0])
+    return _expanded(node, left, values, right)
+
+
+def _expand_square(node: General, _beside: AbstractSet[str]) -> Node:
+    left, values, right = packed_parts(node.operands[0])
+    vectors = right if whole(node.params) else left
+    return _expanded(node, vectors, values, vectors)
+
+
+def _expanded(node: General, left: Node, values: Node, right: Node) -> Node:
     of_each = instantiate(str(node.params[-1]), [values, *spread_over(node.operands[1], values.shape)])
     rank = len(node.shape)
     *batch, i, j = range(rank)
@@ -125,6 +161,13 @@ def singular_map(a: Array, c: Array, text: str) -> Array:
     return np.asarray((left * _values_of(values, c, text)[..., None, :]) @ right, a.dtype)
 
 
+def singular_square(a: Array, c: Array, side: int, text: str) -> Array:
+    """``sum_i h(s[b, i]) u_i u_i^T`` of the left singular vectors, or of the right ones if the parameter is 1."""
+    left, values, right = np.linalg.svd(a, full_matrices=False)
+    vectors = np.swapaxes(right, -1, -2) if side else left
+    return np.asarray((vectors * _values_of(values, c, text)[..., None, :]) @ np.swapaxes(vectors, -1, -2), a.dtype)
+
+
 def _cost(shapes: tuple[Shape, ...], _params: Params) -> int:
     return 14 * volume(shapes[0]) * max(shapes[0][-2:]) + 1
 
@@ -132,6 +175,7 @@ def _cost(shapes: tuple[Shape, ...], _params: Params) -> int:
 for _name, _infer, _jacobian, _kernel, _expansion in (
     ("singular_sum", _infer_sum, _sum_jacobian, singular_sum, _expand_sum),
     ("singular_map", _infer_map, _map_jacobian, singular_map, _expand_map),
+    ("singular_square", _infer_square, _square_jacobian, singular_square, _expand_square),
 ):
     register_general(
         GeneralFunction(

@@ -22,17 +22,15 @@ from einsumad.functions.general.local import (
     axes_of,
     block,
     fresh,
-    last_axis,
     row_of,
     square_matrices,
     term,
     volume,
 )
-from einsumad.functions.rows import whole
 from einsumad.graph import General, Node, Params, Shape, selection, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
-SHARING_VECTORS = frozenset({"eigh_vectors", "spectral"})
+SHARING_VECTORS = frozenset({"eigh_vectors", "reduced_resolvents", "spectral"})
 """Functions that need the eigenvectors: beside one of them the eigenvalues come from the same decomposition."""
 
 
@@ -58,11 +56,6 @@ def _infer_batch(operands: tuple[Node, ...], params: Params) -> Inferred:
 
 def _infer_weights(operands: tuple[Node, ...], _params: Params) -> Inferred:
     return operands[0].shape[-2:], operands[0].dtype
-
-
-def _infer_gaps(operands: tuple[Node, ...], _params: Params) -> Inferred:
-    batch, size = last_axis("gaps", operands[0])
-    return (*batch, size, size), operands[0].dtype
 
 
 def _mirrored_jacobian(node: General, position: int) -> tuple[Node, ...]:
@@ -131,31 +124,15 @@ def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
 
 def _vectors_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dV = V (F o (V^T dA V))``, ``F[i j] = 1 / (w[j] - w[i])`` off the diagonal and 0 on it.
+    """``dv_k = S_k dA v_k`` with the reduced resolvent ``S_k`` of the eigenvalue; NaN where it is not a simple one.
 
-    ``J[b r j, b' k l] = V[r i] F[i j] V[k i] V[l j] delta[b b']``; NaN for eigenvalues that are equal to rounding.
-    (Magnus 1985, theorem 1).
+    ``J[b r k, b' p q] = S[k r p] V[q k] delta[b b']``, S of :mod:`einsumad.functions.general.resolvents`
+    (T. Kato, *Perturbation Theory for Linear Operators*, 1995, section II.4; Magnus 1985, theorem 1).
     """
     axes = axes_of(node, position, len(node.shape) - 2)
-    (r, j), (k, m) = axes.out, axes.into
-    (i,) = fresh(axes, 1)
-    gaps = call("gaps", call("eigh_values", node.operands[0], params=node.params), params=(-1,))
-    factors = [(node, (*axes.batch, r, i)), (gaps, (*axes.batch, i, j))]
-    factors += [(node, (*axes.batch, k, i)), (node, (*axes.batch, m, j))]
-    return (term(node, axes, factors),)
-
-
-def _gaps_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``F[i j] = 1 / (x[j] + s x[i])`` off the diagonal: ``J[i j, r] = -F[i j]**2 (delta[j r] + s delta[i r])``.
-
-    0 on the diagonal; NaN where the denominator is 0 to rounding, so that nothing is wrong by a large number.
-    """
-    axes = axes_of(node, position, len(node.shape) - 2)
-    (i, j), (r,) = axes.out, axes.into
-    delta = unit(node.shape[-1], 2, node.dtype)
-    square = [(node, (*axes.batch, i, j))] * 2
-    sign = whole(node.params)
-    return tuple([term(node, axes, [*square, (delta, (p, r))], -c) for p, c in ((j, 1), (i, sign))])
+    (r, k), (p, q) = axes.out, axes.into
+    resolvents = call("reduced_resolvents", node.operands[0], params=(*node.params, 1, 1))
+    return (term(node, axes, [(resolvents, (*axes.batch, k, r, p)), (node, (*axes.batch, q, k))]),)
 
 
 def packed_values(matrix: Node, params: Params) -> Node:
@@ -198,10 +175,6 @@ def _cholesky_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
 
 def _entries(shapes: tuple[Shape, ...], _params: Params) -> int:
     return volume(shapes[0]) + 1
-
-
-def _gaps_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
-    return 4 * volume(shapes[0]) * max(shapes[0][-1], 1)
 
 
 def _register(
@@ -258,11 +231,3 @@ _register(
 )
 _register("eigh_packed", "eigh", _SYMMETRIC, infer=_infer_packed, jacobian=only_in_plans, cost=_eigen_cost)
 _register("eigh_alone", "eigvalsh", _SYMMETRIC, infer=_infer_values, jacobian=only_in_plans, cost=_values_cost)
-_register(
-    "gaps",
-    "gaps",
-    "distinct numbers; equal ones give NaN",
-    infer=_infer_gaps,
-    jacobian=_gaps_jacobian,
-    cost=_gaps_cost,
-)

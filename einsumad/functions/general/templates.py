@@ -97,6 +97,30 @@ def extended(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
+def reflected(text: str, spanned: bool) -> str:
+    """The even function that is equal to this one for positive numbers.
+
+    It is 0 at 0 where the singular vectors have not `spanned` the space; if they have, its value there does not matter,
+    and is 0 unless the function is even by itself and finite there.
+    """
+    root = root_of(text)
+    variable = slot(0)
+    even = _parity(root) == 0
+    if even and spanned and _is_finite_at_zero(root):
+        return text
+    if not even:
+        (root,) = substitute([root], {variable: elementwise("abs", [variable], (), FLOAT)})
+    return text_of(_product([elementwise("not_equal", [variable, zero((), FLOAT)], (), BOOL), root]))
+
+
+def _is_finite_at_zero(root: Node) -> bool:
+    """Whether the value at 0 is a number, for parameters that are 1."""
+    slots = 1 + max([int(found.key[1]) for found in leaves([root])], default=0)
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(evaluate(text_of(root), [np.zeros(1), *[np.ones(1)] * (slots - 1)]))[0])
+
+
+@lru_cache(maxsize=1024)
 def slope_of_length(text: str) -> str | None:
     """The derivative for numbers that are not negative: 0 at 0, as that of a norm, where the function is not even."""
     found = derivative(text, 0)

@@ -1,0 +1,117 @@
+"""Eigenvalues and singular values that are nearly equal: a third of the digits, or NaN, never another number.
+
+What is not recognised as a function of all eigenvalues is compared with the same function written so that it is.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import einsumad as ea
+from tests.frontend.test_factorisation_derivatives import normal, symmetrised, weighed
+
+LINALG: Any = np.linalg
+Function = Callable[[Any], Any]
+
+
+def by_pairs(a: Any) -> Any:
+    w = LINALG.eigvalsh(a)
+    return np.sum((w[:, None] - w[None, :]) ** 4)
+
+
+def by_moments(a: Any) -> Any:
+    w = LINALG.eigvalsh(a)
+    first, second, third, fourth = (np.sum(w**k) for k in (1, 2, 3, 4))
+    return 2 * len(w) * fourth - 8 * first * third + 6 * second**2
+
+
+def of_two(a: Any) -> Any:
+    return np.sum(LINALG.eigvalsh(a) ** 2 * LINALG.eigvalsh(2 * a))
+
+
+def of_parts(a: Any) -> Any:
+    w, v = LINALG.eigh(a)
+    return sum(weighed(np.exp(w[k]) * v[:, k, None] * v[None, :, k]) for k in range(len(w)))
+
+
+def of_whole(a: Any) -> Any:
+    w, v = LINALG.eigh(a)
+    return weighed((v * np.exp(w)) @ v.T)
+
+
+def values_of_parts(a: Any) -> Any:
+    s = LINALG.svdvals(a)
+    return sum(np.exp(-s[k]) for k in range(len(s)))
+
+
+def vectors_of_parts(a: Any) -> Any:
+    u, s, vt = LINALG.svd(a, full_matrices=False)
+    return sum(weighed(s[k] ** 2 * u[:, k, None] * vt[k, None, :]) for k in range(len(s)))
+
+
+def vectors_of_whole(a: Any) -> Any:
+    u, s, vt = LINALG.svd(a, full_matrices=False)
+    return weighed((u * s**2) @ vt)
+
+
+SYMMETRIC: dict[str, tuple[Function, Function]] = {
+    "pairs": (by_pairs, by_moments),
+    "two": (of_two, lambda a: 2 * np.sum(LINALG.eigvalsh(a) ** 3)),
+    "cumulative": (lambda a: np.cumsum(LINALG.eigvalsh(a) ** 4)[-1], lambda a: np.sum(LINALG.eigvalsh(a) ** 4)),
+    "parts": (of_parts, of_whole),
+}
+GENERAL: dict[str, tuple[Function, Function]] = {
+    "values": (values_of_parts, lambda a: np.sum(np.exp(-LINALG.svdvals(a)))),
+    "vectors": (vectors_of_parts, vectors_of_whole),
+}
+GAPS = st.floats(-15, 0).map(lambda exponent: 10.0**exponent)
+
+
+def check(pair: tuple[Function, Function], point: np.ndarray, orders: int) -> None:
+    for order in range(1, orders + 1):
+        found, expected = (np.asarray(ea.derivative(f, order=order)(point), float) for f in pair)
+        size = max(1, np.max(np.abs(expected)))
+        digits = 20 * np.finfo(point.dtype).eps ** (1 / 3)
+        wrong = np.abs(found - expected) > digits * size
+        assert not np.any(wrong), (order, np.max(np.abs(found - expected)[wrong]), size)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=5 if settings().max_examples <= 100 else settings().max_examples)
+@given(st.sampled_from(list(SYMMETRIC)), GAPS, st.integers(0, 1000), st.sampled_from(["f8", "f4"]))
+def test_eigenvalues(name: str, gap: float, seed: int, dtype: str) -> None:
+    rotation = np.linalg.qr(normal(3, 3, seed=seed))[0]
+    point = symmetrised(rotation @ np.diag([1.0, 1.0 + gap, 0.3]) @ rotation.T).astype(dtype)
+    check(SYMMETRIC[name], point, 3 if dtype == "f8" else 2)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=5 if settings().max_examples <= 100 else settings().max_examples)
+@given(
+    st.sampled_from(list(GENERAL)), GAPS, st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.booleans(), st.integers(0, 99)
+)
+def test_singular_values(name: str, gap: float, shape: tuple[int, int], small: bool, seed: int) -> None:
+    left, right = (np.linalg.qr(normal(size, size, seed=seed))[0] for size in shape)
+    values = np.diag([1.0, gap if small else 1.0 + gap])
+    point = left[:, :2] @ values @ right[:, :2].T
+    check(GENERAL[name], point, 3)
+
+
+@pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6])
+def test_what_was_wrong_once(gap: float) -> None:
+    rotation = np.linalg.qr(normal(3, 3, seed=1))[0]
+    point = symmetrised(rotation @ np.diag([1.0, 1.0 + gap, 0.3]) @ rotation.T)
+    for pair in SYMMETRIC.values():
+        check(pair, point, 3)
+    assert np.isnan(ea.derivative(by_pairs, order=3)(point)).any()
+
+
+def test_single_ones_far_from_the_others_are_not_touched() -> None:
+    point = np.diag([3.0, 1.0, 1.0 + 1e-9])
+    hessian = ea.hessian(lambda a: LINALG.eigvalsh(a)[-1])(point)
+    assert hessian[0, 1, 0, 1] == pytest.approx(0.25)
+    assert np.isfinite(ea.derivative(lambda a: LINALG.eigvalsh(a)[-1], order=3)(point)).all()
