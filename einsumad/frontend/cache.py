@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from einsumad.execution import CompiledPlan, compile_plan
-from einsumad.frontend.recording import Rule, recording
+from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
 from einsumad.planning import Choice, Plan, make_plan
 
@@ -87,8 +87,9 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Deriva
     with _lock:
         entry = _entries.get(key)
     if entry is not None:
-        captured = _captured_now(entry.rules)
+        captured = Captured(entry.rules, ()).now()
         if captured is not None:
+            keep(Captured(entry.rules, captured))
             with _lock:
                 _counts["found"] += 1
                 if key in _entries:
@@ -110,20 +111,8 @@ def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple
     """A new derivation with slots for what rules of users captured, and these leaves."""
     with recording() as used:
         built = build()
-    rules = tuple(used.values())
-    captured = tuple([leaf for rule in rules for leaf in rule.captured])
-    return Derivation(built.slots + captured, built.outputs, built.choices, rules), captured
-
-
-def _captured_now(rules: Sequence[Rule]) -> tuple[Leaf, ...] | None:
-    """What the rules capture if they are traced anew; None where one comes out differently."""
-    captured: list[Leaf] = []
-    for rule in rules:
-        found = rule.again()
-        if found is None:
-            return None
-        captured.extend(found)
-    return tuple(captured)
+    found = captured_by(tuple(used.values()))
+    return Derivation(built.slots + found.leaves, built.outputs, built.choices, found.rules), found.leaves
 
 
 def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:

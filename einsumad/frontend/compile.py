@@ -2,14 +2,15 @@
 
 Owns :func:`compile`. Imports tracing, planning and execution. Invariant: a signature is the tree of the arguments, the
 shapes and dtypes of its arrays and the values of everything else; arrays that the function captures are read when it is
-traced, and control flow on traced values raises.
+traced, those that derivative rules of users capture at every call, as their functions run at every call; and control
+flow on traced values raises.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MethodType
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.lifting import plain_array
+from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, run
 from einsumad.frontend.transforms import check_memory_limit, document_like
@@ -32,17 +34,31 @@ from einsumad.rewriting import normalise
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A compiled plan with what it captured, and the shape of its result."""
+    """A compiled plan with what it captured, the shape of its result, and which captured arrays are those of rules."""
 
     plan: CompiledPlan
     captured: tuple[np.ndarray, ...]
     tree: Tree
     single: bool
+    rules: tuple[tuple[Captured, tuple[tuple[int, int], ...]], ...]
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """The result for the values of the array arguments, in their order."""
         results = self.plan(*arrays, *self.captured)
         return results[0] if self.single else unflatten(self.tree, results)
+
+    def now(self) -> Program | None:
+        """The program with what rules capture now; None where one of them computes something else."""
+        if not self.rules:
+            return self
+        arrays = list(self.captured)
+        for captured, places in self.rules:
+            found = captured.now()
+            if found is None:
+                return None
+            for place, leaf in places:
+                arrays[place] = known_value(found[leaf])
+        return replace(self, captured=tuple(arrays))
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,7 @@ class Compiled:
                     break
             else:
                 program = self._by_arrays.get(tuple([(arg.shape, arg.dtype) for arg in args]))
+                program = None if program is None else program.now()
                 if program is not None:
                     return program(args)
         return self._slow_call(args, kwargs)
@@ -84,6 +101,7 @@ class Compiled:
         arrays = [plain_array(leaf) for leaf in leaves if _is_dynamic(leaf)]
         with self._lock:
             program = self._by_signature.get(signature)
+            program = None if program is None else program.now()
             if program is None:
                 program = trace_program(self.function, leaves, tree, self.memory_limit)
                 if program is None:
@@ -133,14 +151,28 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
-    outputs, output_tree = run(f, args, kwargs)
+    with keeping() as kept:
+        outputs, output_tree = run(f, args, kwargs)
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
         return None
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
     plan = compile_plan(make_plan(normalise(graph), slots, memory_limit))
-    return Program(plan, captured, output_tree, output_tree.is_leaf())
+    return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
+
+
+def _places(
+    kept: Sequence[Captured], leaves: Sequence[Leaf]
+) -> tuple[tuple[Captured, tuple[tuple[int, int], ...]], ...]:
+    """For all that rules captured where it stands among the leaves, as pairs: the place here, and that there."""
+    places = {leaf: place for place, leaf in enumerate(leaves)}
+    return tuple(
+        [
+            (captured, tuple([(places[leaf], k) for k, leaf in enumerate(captured.leaves) if leaf in places]))
+            for captured in kept
+        ]
+    )
 
 
 def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compiled:

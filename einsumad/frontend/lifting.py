@@ -87,12 +87,13 @@ def canonical(value: PythonNumber) -> int | float:
 
 
 @contextmanager
-def one_leaf_per_array() -> Iterator[None]:
+def one_leaf_per_array(*, apart: bool = False) -> Iterator[None]:
     """Within this context the same array object, met again with the same content, is the same leaf.
 
-    A context inside another shares what the outer one has met. The arrays met are kept alive until it ends.
+    A context inside another shares what the outer one has met, unless it is `apart`, so that what is traced in it does
+    not depend on what was met before. The arrays met are kept alive until it ends.
     """
-    if _met.get() is not None:
+    if _met.get() is not None and not apart:
         yield
         return
     token = _met.set({})

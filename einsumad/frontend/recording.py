@@ -1,7 +1,7 @@
-"""Which derivative rules of users' functions a derivation has used.
+"""Which derivative rules of users' functions a derivation has used, and what they captured.
 
-Owns the record. Imports the graph. Invariant: within one record a rule is traced once, so its parts fit together; a
-record inside another is one of its own.
+Owns the records. Imports the graph. Invariant: within one record a rule is traced once, so its parts fit together; a
+record inside another is one of its own. Whoever keeps what came of derivations is told of all their captured leaves.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from einsumad.graph import Leaf
@@ -29,6 +30,46 @@ R = TypeVar("R", bound=Rule)
 _used: ContextVar[dict[Hashable, Rule] | None] = ContextVar("rules used", default=None)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Captured:
+    """Rules, and the leaves that they captured when they were traced for something that is kept."""
+
+    rules: tuple[Rule, ...]
+    leaves: tuple[Leaf, ...]
+
+    def now(self) -> tuple[Leaf, ...] | None:
+        """The leaves that they capture if they are traced now; None where one comes out differently."""
+        found: list[Leaf] = []
+        for rule in self.rules:
+            leaves = rule.again()
+            if leaves is None:
+                return None
+            found.extend(leaves)
+        return tuple(found)
+
+
+_kept: ContextVar[list[Captured] | None] = ContextVar("what rules captured", default=None)
+
+
+@contextmanager
+def keeping() -> Iterator[list[Captured]]:
+    """Within this context what rules capture is noted in the list that is given back."""
+    kept: list[Captured] = []
+    token = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(token)
+
+
+def keep(captured: Captured) -> Captured:
+    """Note what rules captured, where somebody keeps it."""
+    kept = _kept.get()
+    if kept is not None and captured.rules:
+        kept.append(captured)
+    return captured
+
+
 @contextmanager
 def recording() -> Iterator[dict[Hashable, Rule]]:
     """Within this context the rules that are used are noted in the dictionary that is given back."""
@@ -38,6 +79,12 @@ def recording() -> Iterator[dict[Hashable, Rule]]:
         yield used
     finally:
         _used.reset(token)
+    keep(captured_by(tuple(used.values())))
+
+
+def captured_by(rules: tuple[Rule, ...]) -> Captured:
+    """What the rules have captured."""
+    return Captured(rules, tuple([leaf for rule in rules for leaf in rule.captured]))
 
 
 def recorded(key: Hashable, make: Callable[[], R]) -> R:

@@ -40,7 +40,8 @@ def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
             limits = [] if found is None else [len(new.operands[0].shape)]
             new = new if found is None else found
         if limits and isinstance(new, Einsum | Add) and len(new.shape) > min(limits):
-            large[new] = min(limits)
+            parts = [part for part in new.operands if isinstance(part, Einsum)] if isinstance(new, Add) else []
+            large.update(dict.fromkeys([new, *parts], min(limits)))
         memo[node] = new
     return normalise([memo[root] for root in roots])
 

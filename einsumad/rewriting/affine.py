@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,19 @@ def read_affine(operand: Affine, labels: Labels) -> Equation:
     for label, step, size in zip(labels, (-1, *operand.strides), operand.shape, strict=True):
         coefficients[label] += step if size > 1 else 0
     return Equation(coefficients, operand.offset)
+
+
+def reads_fewer(node: Node, labels: Labels, at: int) -> bool:
+    """Whether the node is a map to an index, of fewer places than there are indices, that stays within its bounds."""
+    if labels.count(at) != 1:
+        return False
+    match node:
+        case Affine(shape=(size, *sizes)):
+            low, high = read_affine(node, tuple(range(len(labels)))).without(0).reach(dict(enumerate(node.shape)))
+            return labels[0] == at and prod(sizes) < size and low >= 0 and high < size
+        case Selection(shape=(*sizes, size)):
+            return labels[-1] == at and prod(sizes) < size
+    return False
 
 
 def write_affine(equation: Equation, sizes: Mapping[int, int], dtype: Any) -> Factor | None:

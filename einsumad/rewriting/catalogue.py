@@ -16,6 +16,7 @@ from einsumad.rewriting import (
     masks,
     operators,
     powers,
+    reading,
     spectral,
     stabilise,
     structural,
@@ -35,6 +36,7 @@ PRODUCT_RULES: tuple[Rule, ...] = (
     *facts.RULES_FOR_PRODUCTS,
     *spectral.RULES_FOR_PRODUCTS,
     *affine.RULES,
+    *reading.RULES_FOR_PRODUCTS,
     flatten.RULE_FOR_MAPS,
 )
 SUM_RULES: tuple[Rule, ...] = (
@@ -50,7 +52,11 @@ FUNCTION_RULES: tuple[Rule, ...] = (
     *linear.RULES_FOR_FUNCTIONS,
     *layout.RULES_FOR_FUNCTIONS,
 )
-GENERAL_RULES: tuple[Rule, ...] = (*facts.RULES_FOR_TENSOR_FUNCTIONS, *spectral.RULES_FOR_GENERAL)
+GENERAL_RULES: tuple[Rule, ...] = (
+    *facts.RULES_FOR_TENSOR_FUNCTIONS,
+    *spectral.RULES_FOR_GENERAL,
+    *reading.RULES_FOR_GENERAL,
+)
 ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *GENERAL_RULES)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Node, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for
+from einsumad.rewriting.reading import read_in_parts
 from einsumad.rewriting.rules import Context, traits
 
 _MOST_PASSES = 1000
@@ -42,7 +43,8 @@ def normalise(
         found = [node for node in order if node in settled]
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        following = _one_pass(current, opened, Context(users, progress.fired), progress.stable)
+        context = Context(users, progress.fired, read_in_parts(opened, users))
+        following = _one_pass(current, opened, context, progress.stable)
         if following == current:
             return current
         current = following
@@ -61,6 +63,8 @@ def _one_pass(
         for old, new in zip(node.operands, operands, strict=True):
             if new is not old:
                 context.users[new] = max(context.users[new], context.users[old])
+                if old in context.read_in_parts:
+                    context.read_in_parts.add(new)
         memo[node] = _rewrite(rebuild(node, operands), context, stable)
     return tuple([memo.get(root, root) for root in roots])
 
@@ -79,7 +83,11 @@ def _joining(order: Sequence[Node], context: Context) -> set[Node]:
 def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]]) -> Node:
     """The node after rules were applied to it until none fires."""
     for _ in range(_MOST_STEPS):
-        surroundings = (context.joins_user, *[context.users[operand] > 1 for operand in node.operands])
+        surroundings = (
+            context.joins_user,
+            *[context.users[operand] > 1 for operand in node.operands],
+            any(operand in context.read_in_parts for operand in node.operands),
+        )
         if stable.get(node) == surroundings:
             return node
         following = _first_applied(node, context)

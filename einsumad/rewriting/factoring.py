@@ -13,6 +13,7 @@ from itertools import chain, combinations
 from typing import TypeAlias
 
 from einsumad.graph import Add, Affine, Labels, Node, Ones, Selection, Structural, Unit, add, fresh_leaf
+from einsumad.rewriting.affine import reads_fewer
 from einsumad.rewriting.flatten import are_maps, meets_maps
 from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
 from einsumad.rewriting.rules import Context, Rule
@@ -91,7 +92,7 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     waiting = [common]
     while waiting and len(tried) < MOST_SUBSETS:
         chosen = waiting.pop(0)
-        if chosen in tried or all(is_mask(term.operands[k], term.dtype) for k in chosen):
+        if chosen in tried or all(is_mask(term.operands[k], term.dtype) or _reads(term, k) for k in chosen):
             continue
         tried[chosen] = None
         split, inner = _split(term, chosen, group)
@@ -100,6 +101,12 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
         carried = [label for label in inner if label >= term.rank]
         waiting += [tuple([k for k in chosen if label not in term.inputs[k]]) for label in carried]
     return best
+
+
+def _reads(term: Product, k: int) -> bool:
+    """Whether an operand is a map that reads at fewer places: terms are read before they are added."""
+    operand, labels = term.operands[k], term.inputs[k]
+    return any(label >= term.rank and reads_fewer(operand, labels, label) for label in labels)
 
 
 def match_operands(here: Product, there: Product) -> Match:

@@ -15,10 +15,10 @@ Order: TypeAlias = tuple[tuple[Node, bool], ...]
 
 
 def in_some_order(node: Node, functions: AbstractSet[str]) -> tuple[General, Order] | None:
-    """The value of one of the functions, and the order it is in along the last axis."""
+    """The value of one of the functions, all of its last axis, and the order it is in along this."""
     if isinstance(node, General):
         if node.function in functions:
-            return node, ()
+            return (node, ()) if len(node.params) < 3 else None
         found = in_some_order(node.operands[0], functions) if node.function == "sort" else None
         return None if found is None else (found[0], (*found[1], (node, True)))
     if not isinstance(node, Einsum) or len(node.operands) != 2 or node.coefficient != 1:

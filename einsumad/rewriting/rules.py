@@ -18,10 +18,14 @@ MASK = "mask"
 
 @dataclass(slots=True)
 class Context:
-    """What a rule may ask: how many users a node has, as far as this pass knows; and the counters of fired rules."""
+    """What a rule may ask: how many users a node has, as far as this pass knows; and the counters of fired rules.
+
+    Of the nodes that are `read_in_parts` all users together read no more entries than there are.
+    """
 
     users: Counter[Node] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
+    read_in_parts: set[Node] = field(default_factory=set)
     joins_user: bool = False
     """Whether the node at hand has one user, a product, which will open it: then that product opens the rest too."""
 

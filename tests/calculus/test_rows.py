@@ -105,7 +105,9 @@ WITHOUT_DERIVATIVE = {
     "svd_packed",
     "qr_packed",
     "gaps",
+    "singular_gaps",
     "inverse_values",
+    "equal_shares",
 }
 FACTORISATIONS = {
     "mirrored": (0,),
@@ -115,15 +117,19 @@ FACTORISATIONS = {
     "svd_values": (),
     "svd_left": (),
     "svd_right": (),
-    "reduced_resolvents": (0, 1, 1),
-    "singular_resolvents": (1, 1, 1),
+    "eigenprojections": (0, 0, 1, 2),
+    "reduced_resolvents": (0, 0, 1, 2, 1, 1),
+    "singular_projections": (1, 0, 1, 2),
+    "singular_resolvents": (1, 0, 1, 2, 1, 1),
     "qr_orthogonal": (),
     "qr_triangular": (),
     "pinv": (1e-10,),
 }
 LARGE = {
     "eigh_vectors",
+    "eigenprojections",
     "reduced_resolvents",
+    "singular_projections",
     "singular_resolvents",
     "svd_left",
     "svd_right",
@@ -138,7 +144,7 @@ AUGMENTED = {"singular_map", "singular_square"}
 """Rows whose tensors are of matrices twice as large: the reference has no room for their third derivatives."""
 LARGE |= AUGMENTED
 """Rows with many terms: third derivatives of single matrices in double precision are enough."""
-SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors", "reduced_resolvents"}
+SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors", "eigenprojections", "reduced_resolvents"}
 X, P = slot(0), slot(1)
 TEMPLATE = text_of(apply("exp", multiply(X, P)))
 SPECTRAL = {

@@ -55,11 +55,27 @@ FACTORISATIONS = [
     symmetric("eigh_vectors", (distinct(2, 2, 2),), (1,), order=1),
     Case("eigh_packed", (distinct(3, 3),), (0,), order=0),
     Case("eigh_alone", (distinct(3, 3),), (0,), order=0),
-    symmetric("reduced_resolvents", (distinct(3, 3),), (0, 1, 1)),
-    symmetric("reduced_resolvents", (distinct(2, 2, 2),), (1, 2, 2), order=1),
-    *[Case("singular_resolvents", (apart(*shape),), (side, 1, 1)) for shape in ((3, 2), (2, 3)) for side in range(3)],
-    *[Case("singular_resolvents", (apart(2, 2, 2),), (side, 2, 2), order=1) for side in range(3)],
-    Case("gaps", (np.array([0.3, 1.0, 2.5]),), (-1, 2, 2), order=0),
+    symmetric("eigh_values", (distinct(3, 3),), (0, 2, 1, 1)),
+    symmetric("eigh_vectors", (distinct(3, 3),), (0, 2, -2, 2)),
+    symmetric("eigenprojections", (distinct(3, 3),), (0, 0, 1, 3)),
+    symmetric("eigenprojections", (distinct(2, 2, 2),), (1, 1, 1, 1), order=1),
+    symmetric("reduced_resolvents", (distinct(3, 3),), (0, 0, 1, 3, 1, 1)),
+    symmetric("reduced_resolvents", (distinct(2, 2, 2),), (1, 1, -1, 2, 2, 2), order=1),
+    *[
+        Case("singular_projections", (apart(*shape),), (side, 1, -1, 2))
+        for shape in ((3, 2), (2, 3))
+        for side in range(3)
+    ],
+    *[
+        Case("singular_resolvents", (apart(*shape),), (side, 0, 1, 2, 1, 1))
+        for shape in ((3, 2), (2, 3))
+        for side in range(3)
+    ],
+    *[Case("singular_resolvents", (apart(2, 2, 2),), (side, 1, 1, 1, 2, 2), order=1) for side in range(3)],
+    *[Case(name, (apart(3, 2),), (1, 1, 1)) for name in ("svd_values", "svd_left", "svd_right")],
+    Case("equal_shares", (np.array([0.3, 1.0, 1.0, 2.5]),), order=0),
+    Case("gaps", (np.array([0.3, 1.0, 2.5]),), (2, 2), order=0),
+    Case("singular_gaps", (np.array([0.3, 1.0, 2.5]),), (2, 2, 2), order=0),
     Case("inverse_values", (np.array([[0.3, 1.0], [0.5, 2.5]]),), (1, 1), order=0),
     Case("svd_values", (apart(3, 2),)),
     Case("svd_values", (apart(2, 2, 2),)),

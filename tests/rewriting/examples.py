@@ -86,6 +86,8 @@ EXAMPLES: dict[str, Node] = {
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
     ),
     "orient-affine": einsum([a, affine(2, (3,), (1,), -1, float)], [(J,), (I, J)], (I,)),
+    "read-first": einsum([E, affine(3, (1,), (1,), 2, float)], [(I,), (I, J)], (J,)),
+    "read-eigenvalues": einsum([EIGENVALUES, affine(3, (1,), (1,), 2, float)], [(I,), (I, J)], (J,)),
     "distribute-maps": einsum([a, add([shift(0), shift(1)])], [(I,), (I, J)], (J,)),
     "flatten-sum": add([a, add([b, c])]),
     "drop-zeros": add([a, zero((3,), float)]),
@@ -102,6 +104,7 @@ EXAMPLES: dict[str, Node] = {
     "transpose": call("inverse", Q),
     "cholesky": call("inverse", P),
     "spectral-sum": sum_axes(apply("exp", EIGENVALUES), [0]),
+    "extreme-eigenvalue": call("max_reduce", EIGENVALUES),
     "spectral-reduction": call("product", EIGENVALUES),
 }
 

@@ -140,7 +140,7 @@ def trace_rule(call: Call, kind: Kind) -> TracedRule:
     """Trace a rule of the user for a call."""
     primals = _variables(call.operands, "primal")
     values: tuple[Leaf, ...] = ()
-    with one_leaf_per_array():
+    with one_leaf_per_array(apart=True):
         if kind == "push":
             seeds = _seeds(call.operands, kind)
             roots = _pushed(call, primals, seeds)

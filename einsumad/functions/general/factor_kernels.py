@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from einsumad.errors import DifferentiationError
+from einsumad.functions.general.chosen import Chosen, pick_entries
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -51,16 +52,18 @@ def cholesky(a: Array) -> Array:
     return np.asarray(np.linalg.cholesky(a))
 
 
-def eigh_values(a: Array, upper: int) -> Array:
-    """The eigenvalues in ascending order."""
+def eigh_values(a: Array, upper: int, *places: int) -> Array:
+    """The eigenvalues in ascending order, or some of them."""
     if upper < 0:
         return _augmented_eigh(a, -upper)[..., 0, :]
-    return np.asarray(np.linalg.eigvalsh(a, _side(upper)))
+    values = np.asarray(np.linalg.eigvalsh(a, _side(upper)))
+    return pick_entries(values, Chosen(*places)) if places else values
 
 
-def eigh_vectors(a: Array, upper: int) -> Array:
-    """The eigenvectors as columns."""
-    return np.asarray(np.linalg.eigh(a, _side(upper)).eigenvectors)
+def eigh_vectors(a: Array, upper: int, *places: int) -> Array:
+    """The eigenvectors as columns, or some of them."""
+    vectors = np.asarray(np.linalg.eigh(a, _side(upper)).eigenvectors)
+    return pick_entries(vectors, Chosen(*places)) if places else vectors
 
 
 def eigh_packed(a: Array, upper: int) -> Array:
@@ -94,20 +97,38 @@ def _augmented_eigh(a: Array, rows: int) -> Array:
     return result
 
 
-def gaps(x: Array, sign: int, order: int, count: int) -> Array:
-    """``1 / (x[k] + sign x[j])**order`` at ``j, k``; NaN where that is too inaccurate, see :func:`smallest`.
+def gaps(x: Array, order: int, count: int) -> Array:
+    """``1 / (x[k] - x[j])**order`` at j, k, 0 on the diagonal; NaN where too inaccurate, see :func:`smallest`."""
+    result = _inverse(x[..., None, :] - x[..., :, None], order, smallest(x, count)[..., None])
+    return np.where(np.eye(x.shape[-1], dtype=bool), np.zeros((), x.dtype), result)
 
-    For differences (sign -1) the diagonal is 0.
+
+def singular_gaps(x: Array, sides: int, order: int, count: int) -> Array:
+    """``(1 / (x[k] - x[j])**order + 1 / (x[k] + x[j])**order) / 2`` at j, k, the first 0 on the diagonal.
+
+    With a minus for two sides (1), less ``1 / x[k]**order`` for one side that does not span the space (2).
     """
-    denominator = x[..., None, :] + sign * x[..., :, None]
-    kept = np.where(np.abs(denominator) > smallest(x, count)[..., None], denominator, np.nan).astype(x.dtype)
-    result = kept**-order
-    return np.where(np.eye(x.shape[-1], dtype=bool), np.zeros((), x.dtype), result) if sign < 0 else result
+    sums = _inverse(x[..., None, :] + x[..., :, None], order, smallest(x, count)[..., None])
+    result = (gaps(x, order, count) + (-sums if sides == 1 else sums)) / 2
+    return result - inverse_values(x, order, count)[..., None, :] if sides > 1 else result
 
 
 def inverse_values(x: Array, order: int, count: int) -> Array:
-    """``1 / x[k]**order``; NaN where that is too inaccurate, see :func:`smallest`."""
-    return np.where(np.abs(x) > smallest(x, count), x, np.nan).astype(x.dtype) ** -order
+    """``1 / x[k]**order``; NaN where too inaccurate, see :func:`smallest`."""
+    return _inverse(x, order, smallest(x, count))
+
+
+def _inverse(x: Array, order: int, least: Array) -> Array:
+    return np.where(np.abs(x) > least, x, np.nan).astype(x.dtype) ** -order
+
+
+def equal_shares(x: Array) -> Array:
+    """``[x[j] = x[k]] / count[k]`` at j, k, for numbers in order; those that are equal to rounding are equal."""
+    scale = np.max(np.abs(x), axis=-1, initial=0, keepdims=True)
+    apart = np.abs(np.diff(x, axis=-1)) > _ROUNDINGS * x.shape[-1] * float(np.finfo(x.dtype).eps) * scale
+    group = np.cumsum(np.concatenate([np.zeros((*x.shape[:-1], min(x.shape[-1], 1)), bool), apart], axis=-1), axis=-1)
+    equal = (group[..., :, None] == group[..., None, :]).astype(x.dtype)
+    return np.asarray(equal / equal.sum(axis=-2, keepdims=True))
 
 
 def smallest(x: Array, count: int) -> Array:
@@ -122,19 +143,22 @@ def smallest(x: Array, count: int) -> Array:
     return np.asarray(max(_ROUNDINGS * x.shape[-1] * eps, eps ** (2 / (3 * count))) * scale)
 
 
-def svd_values(a: Array) -> Array:
-    """The singular values in descending order."""
-    return np.asarray(np.linalg.svd(a, compute_uv=False))
+def svd_values(a: Array, *places: int) -> Array:
+    """The singular values in descending order, or some of them."""
+    values = np.asarray(np.linalg.svd(a, compute_uv=False))
+    return pick_entries(values, Chosen(*places)) if places else values
 
 
-def svd_left(a: Array) -> Array:
-    """The left singular vectors as columns, as many as there are singular values."""
-    return np.asarray(np.linalg.svd(a, full_matrices=False).U)
+def svd_left(a: Array, *places: int) -> Array:
+    """The left singular vectors as columns, as many as there are singular values, or some of them."""
+    vectors = np.asarray(np.linalg.svd(a, full_matrices=False).U)
+    return pick_entries(vectors, Chosen(*places)) if places else vectors
 
 
-def svd_right(a: Array) -> Array:
-    """The right singular vectors as columns, as many as there are singular values."""
-    return np.swapaxes(np.linalg.svd(a, full_matrices=False).Vh, -1, -2)
+def svd_right(a: Array, *places: int) -> Array:
+    """The right singular vectors as columns, as many as there are singular values, or some of them."""
+    vectors = np.swapaxes(np.linalg.svd(a, full_matrices=False).Vh, -1, -2)
+    return pick_entries(vectors, Chosen(*places)) if places else vectors
 
 
 def svd_left_full(a: Array) -> Array:

@@ -16,14 +16,17 @@ from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.functions.catalogue import GeneralFunction, apply, call, register_general
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import factor_kernels
+from einsumad.functions.general.chosen import Chosen, chosen, pick
 from einsumad.functions.general.local import axes_of, block, fresh, row_of, term, volume
-from einsumad.functions.general.symmetric import equal_shares, only_in_plans
+from einsumad.functions.general.symmetric import only_in_plans
 from einsumad.functions.rows import whole
 from einsumad.graph import General, Labels, Node, Params, Shape, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
 Factors = list[tuple[Node, Labels]]
-SHARING_VECTORS = frozenset({"svd_left", "svd_right", "singular_map", "singular_square", "singular_resolvents"})
+SHARING_VECTORS = frozenset(
+    {"svd_left", "svd_right", "singular_map", "singular_square", "singular_projections", "singular_resolvents"}
+)
 """Functions that need the singular vectors: beside one of them the values come from the same decomposition."""
 _COMPLETED = frozenset({"svd_left_full", "svd_right_full"})
 
@@ -38,13 +41,13 @@ def matrices(name: str, operand: Node) -> tuple[Shape, int, int]:
 
 def _infer_values(operands: tuple[Node, ...], params: Params) -> Inferred:
     batch, rows, columns = matrices("a singular value decomposition", operands[0])
-    return (*batch, min(rows, columns)), linear_algebra((operands[0].dtype,), params)
+    return (*batch, chosen(params, 0, min(rows, columns)).number), linear_algebra((operands[0].dtype,), params)
 
 
 def _infer_vectors(side: int, full: bool) -> Callable[[tuple[Node, ...], Params], Inferred]:
     def infer(operands: tuple[Node, ...], params: Params) -> Inferred:
         batch, *sizes = matrices("a singular value decomposition", operands[0])
-        count = sizes[side] if full else min(sizes)
+        count = sizes[side] if full else chosen(params, 0, min(sizes)).number
         return (*batch, sizes[side], count), linear_algebra((operands[0].dtype,), params)
 
     return infer
@@ -62,18 +65,21 @@ def _infer_pinv(operands: tuple[Node, ...], params: Params) -> Inferred:
 
 
 def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``ds[i] = U[k i] dA[k l] V[l i]``; equal singular values share the derivative of their places equally.
+    """``ds_k = u_k^T dA v_k``; equal singular values share the derivative of their places equally.
 
-    ``J[b i, b' k l] = [s[i] = s[a]] / count[i] [s[a] > 0] U[k a] V[l a] delta[b b']``: 0 for a singular value that is
-    0, as for a norm; the second derivative is NaN where values are equal or 0.
+    ``J[b k, b' p q] = [s[k] > 0] P[k p q] delta[b b']``, P the projections of
+    :mod:`einsumad.functions.general.singular_resolvents`: 0 for a singular value that is 0, as for a norm; the second
+    derivative is NaN where values are equal or 0.
     """
     axes = axes_of(node, position, len(node.shape) - 1)
-    (i,), (k, m) = axes.out, axes.into
-    a, group = fresh(axes, 2)
-    left, right = (call(name, node.operands[0]) for name in ("svd_left", "svd_right"))
-    positive = apply("sign", node)
-    factors = [(positive, (*axes.batch, a)), (left, (*axes.batch, k, a)), (right, (*axes.batch, m, a))]
-    return (term(node, axes, [*equal_shares(node, axes, i, a, group), *factors]),)
+    (k,), (p, q) = axes.out, axes.into
+    projections = call("singular_projections", node.operands[0], params=(1, *places_of(node)))
+    return (term(node, axes, [(apply("sign", node), (*axes.batch, k)), (projections, (*axes.batch, k, p, q))]),)
+
+
+def places_of(node: General) -> Chosen:
+    """The singular values that values or vectors are of."""
+    return chosen(node.params, 0, min(node.operands[0].shape[-2:]))
 
 
 def _left_jacobian(node: General, position: int) -> tuple[Node, ...]:
@@ -108,9 +114,9 @@ def _vectors_jacobian(node: General, position: int, blocks: tuple[tuple[int, boo
     (r, k), (p, q) = axes.out, axes.into
     terms = []
     for (which, turned), name, inner, end in zip(blocks, ("svd_right", "svd_left"), (p, q), (q, p), strict=True):
-        resolvents = call("singular_resolvents", node.operands[0], params=(which, 1, 1))
+        resolvents = call("singular_resolvents", node.operands[0], params=(which, *places_of(node), 1, 1))
         places = (k, inner, r) if turned else (k, r, inner)
-        vectors = call(name, node.operands[0])
+        vectors = call(name, node.operands[0], params=node.params)
         terms.append(term(node, axes, [(resolvents, (*axes.batch, *places)), (vectors, (*axes.batch, end, k))]))
     return tuple(terms)
 
@@ -162,11 +168,15 @@ def planned_values(matrix: Node, beside: AbstractSet[str]) -> Node:
 
 
 def _expand_values(node: General, beside: AbstractSet[str]) -> Node:
-    return planned_values(node.operands[0], beside)
+    return pick(planned_values(node.operands[0], beside), places_of(node))
 
 
 def _part(place: int, full: int) -> Callable[[General, AbstractSet[str]], Node]:
-    return lambda node, _: packed_parts(node.operands[0], full)[place]
+    def part(node: General, _beside: AbstractSet[str]) -> Node:
+        found = packed_parts(node.operands[0], full)[place]
+        return found if full else pick(found, places_of(node))
+
+    return part
 
 
 def _values_cost(shapes: tuple[Shape, ...], _params: Params) -> int:

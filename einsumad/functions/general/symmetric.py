@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import InternalError
-from einsumad.functions.catalogue import GeneralFunction, apply, call, register_general
+from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import factor_kernels
+from einsumad.functions.general.chosen import chosen, pick
 from einsumad.functions.general.local import (
-    Axes,
     axes_of,
     block,
     fresh,
@@ -27,10 +27,10 @@ from einsumad.functions.general.local import (
     term,
     volume,
 )
-from einsumad.graph import General, Node, Params, Shape, selection, unit
+from einsumad.graph import General, Node, Params, Shape, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
-SHARING_VECTORS = frozenset({"eigh_vectors", "reduced_resolvents", "spectral"})
+SHARING_VECTORS = frozenset({"eigh_vectors", "eigenprojections", "reduced_resolvents", "spectral"})
 """Functions that need the eigenvectors: beside one of them the eigenvalues come from the same decomposition."""
 
 
@@ -41,7 +41,12 @@ def _infer_matrix(operands: tuple[Node, ...], params: Params) -> Inferred:
 
 def _infer_values(operands: tuple[Node, ...], params: Params) -> Inferred:
     shape, dtype = _infer_matrix(operands, params)
-    return shape[:-1], dtype
+    return (*shape[:-2], chosen(params, 1, shape[-1]).number), dtype
+
+
+def _infer_vectors(operands: tuple[Node, ...], params: Params) -> Inferred:
+    shape, dtype = _infer_matrix(operands, params)
+    return (*shape[:-1], chosen(params, 1, shape[-1]).number), dtype
 
 
 def _infer_packed(operands: tuple[Node, ...], params: Params) -> Inferred:
@@ -97,41 +102,30 @@ def _cholesky_jacobian(node: General, position: int) -> tuple[Node, ...]:
     return (term(node, axes, factors),)
 
 
-def equal_shares(values: Node, axes: Axes, one: int, other: int, group: int) -> list[tuple[Node, tuple[int, ...]]]:
-    """``[x[one] = x[other]] / count`` of sorted numbers x, by the place that equal ones take: two selections."""
-    place = selection(call("tie_place", values), values.shape[-1], values.dtype)
-    share = apply("reciprocal", call("tie_count", values))
-    return [
-        (share, (*axes.batch, one)),
-        (place, (*axes.batch, one, group)),
-        (place, (*axes.batch, other, group)),
-    ]
-
-
 def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dw[i] = V[k i] V[l i] dA[k l]``; equal eigenvalues share the derivative of the places they take equally.
+    """``dw_k = tr(P_k dA)``; equal eigenvalues share the derivative of the places that they take equally.
 
-    ``J[b i, b' k l] = [w[i] = w[a]] / count[i] V[k a] V[l a] delta[b b']``: at ties the mean over the eigenspace, as
-    for sorted numbers. The second derivative there is NaN, as the eigenvectors have none.
-    (J. R. Magnus, *On differentiating eigenvalues and eigenvectors*, Econometric Theory 1, 1985, theorem 1).
+    ``J[b k, b' p q] = P[k p q] delta[b b']``, P the projections of :mod:`einsumad.functions.general.resolvents`. The
+    second derivative is NaN at ties (Magnus 1985, theorem 1).
     """
     axes = axes_of(node, position, len(node.shape) - 1)
-    (i,), (k, m) = axes.out, axes.into
-    a, group = fresh(axes, 2)
-    vectors = call("eigh_vectors", node.operands[0], params=node.params)
-    factors = [(vectors, (*axes.batch, k, a)), (vectors, (*axes.batch, m, a))]
-    return (term(node, axes, [*equal_shares(node, axes, i, a, group), *factors]),)
+    (k,), (p, q) = axes.out, axes.into
+    places = chosen(node.params, 1, node.operands[0].shape[-1])
+    projections = call("eigenprojections", node.operands[0], params=(node.params[0], *places))
+    return (term(node, axes, [(projections, (*axes.batch, k, p, q))]),)
 
 
 def _vectors_jacobian(node: General, position: int) -> tuple[Node, ...]:
     """``dv_k = S_k dA v_k`` with the reduced resolvent ``S_k`` of the eigenvalue; NaN where it is not a simple one.
 
     ``J[b r k, b' p q] = S[k r p] V[q k] delta[b b']``, S of :mod:`einsumad.functions.general.resolvents`
-    (T. Kato, *Perturbation Theory for Linear Operators*, 1995, section II.4; Magnus 1985, theorem 1).
+    (T. Kato, *Perturbation Theory for Linear Operators*, 1995, section II.4; J. R. Magnus, *On differentiating
+    eigenvalues and eigenvectors*, Econometric Theory 1, 1985, theorem 1).
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (r, k), (p, q) = axes.out, axes.into
-    resolvents = call("reduced_resolvents", node.operands[0], params=(*node.params, 1, 1))
+    places = chosen(node.params, 1, node.operands[0].shape[-1])
+    resolvents = call("reduced_resolvents", node.operands[0], params=(node.params[0], *places, 1, 1))
     return (term(node, axes, [(resolvents, (*axes.batch, k, r, p)), (node, (*axes.batch, q, k))]),)
 
 
@@ -154,11 +148,13 @@ def planned_values(matrix: Node, params: Params, beside: AbstractSet[str]) -> No
 
 
 def _expand_values(node: General, beside: AbstractSet[str]) -> Node:
-    return planned_values(node.operands[0], node.params, beside)
+    values = planned_values(node.operands[0], node.params[:1], beside)
+    return pick(values, chosen(node.params, 1, values.shape[-1]))
 
 
 def _expand_vectors(node: General, _beside: AbstractSet[str]) -> Node:
-    return packed_vectors(node.operands[0], node.params)
+    vectors = packed_vectors(node.operands[0], node.params[:1])
+    return pick(vectors, chosen(node.params, 1, vectors.shape[-1]))
 
 
 def _eigen_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
@@ -205,7 +201,7 @@ def _register(
 
 
 _SYMMETRIC = "symmetric matrices"
-_DISTINCT = "symmetric matrices; the derivative needs distinct eigenvalues and is NaN elsewhere"
+_DISTINCT = "symmetric matrices; the derivative needs simple eigenvalues and is NaN elsewhere"
 _DEFINITE = "symmetric positive definite matrices; others raise numpy.linalg.LinAlgError"
 _register("mirrored", "sym", "square matrices", infer=_infer_matrix, jacobian=_mirrored_jacobian, cost=_entries)
 _register("one_if_symmetric", "symmetric", _SYMMETRIC, infer=_infer_batch, jacobian=no_jacobian, cost=_entries)
@@ -224,7 +220,7 @@ _register(
     "eigh_vectors",
     "eigvecsh",
     _DISTINCT,
-    infer=_infer_matrix,
+    infer=_infer_vectors,
     jacobian=_vectors_jacobian,
     cost=_eigen_cost,
     expansion=_expand_vectors,
