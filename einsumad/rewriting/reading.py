@@ -13,6 +13,7 @@ from math import prod
 from einsumad.functions import call
 from einsumad.functions.general.chosen import Chosen, chosen
 from einsumad.graph import (
+    BOOL,
     Add,
     Affine,
     Einsum,
@@ -28,6 +29,7 @@ from einsumad.graph import (
     selection,
 )
 from einsumad.rewriting.affine import reads_fewer
+from einsumad.rewriting.masks import support
 from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -40,24 +42,25 @@ _LARGEST = {"eigh_values": -1, "svd_values": 0}
 def read_first(node: Einsum, context: Context) -> Node | None:
     """``Σ_j f(A[j]) B[j] [j = g(i)] = Σ_j f(A[g(i)]) B[j] [j = g(i)]``, for sums as for functions, if i are fewer.
 
-    Where the function has several users they have to read, together, no more entries than there are.
+    Where the function has several users they have to read, together, no more entries than there are. Masks, and what
+    they select, stay beside each other.
     """
     for k, operand in enumerate(node.operands):
-        if not isinstance(operand, Elementwise | Add) or not operand.shape:
+        if not isinstance(operand, Elementwise | Add) or operand.dtype == BOOL or not operand.shape:
             continue
         if context.is_shared(operand) and operand not in context.read_in_parts:
             continue
         found = _map_of(node, k)
-        if found is None:
+        if found is None or support(operand):
             continue
         position, at, places = found
+        others = sum(at in labels for labels in node.inputs) > 2
         reading = node.operands[position]
         axis = node.inputs[k].index(at)
         made = _rebuilt(operand, [_read(inner, axis, reading) for inner in operand.operands])
         work = open_product(node)
         work.append(made, (*node.inputs[k][:axis], *places, *node.inputs[k][axis + 1 :]))
-        needed = sum(at in labels for labels in node.inputs) > 2
-        work.drop([k] if needed else [k, position])
+        work.drop([k] if others else [k, position])
         return work.build()
     return None
 
