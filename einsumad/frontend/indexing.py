@@ -18,8 +18,9 @@ from einsumad.errors import TracingError
 from einsumad.frontend.axes import insert_axes, permuted
 from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spread
 from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
+from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, zero
@@ -109,6 +110,8 @@ def _as_integers(item: Any) -> list[Any]:
     """A boolean array as an integer array for each of its axes; all else as it is."""
     if isinstance(item, (bool, np.bool_)):
         raise TracingError("True and False as an index are not supported on traced values: use np.expand_dims")
+    if isinstance(item, list) and holds_tensor(item):
+        item = Tensor(stacked(item))
     if isinstance(item, Tensor):
         return [item] if item.dtype != BOOL else list(np.nonzero(_known(item)))
     if isinstance(item, (list, np.ndarray)):
@@ -151,8 +154,8 @@ def _part(item: Any, size: int, axis: int) -> Part:
 
 def integer_index(indices: Any, size: int, axis: int) -> np.ndarray | Node:
     """Indices of an axis that are given to a function: an array of integers, or a traced one."""
-    part = _part(indices if isinstance(indices, Tensor) else np.asarray(indices), size, axis)
-    return _index_of(part)
+    (index,) = _as_integers(indices) if holds_tensor(indices) else [np.asarray(indices)]
+    return _index_of(_part(index, size, axis))
 
 
 def checked(index: np.ndarray, size: int, axis: int) -> np.ndarray:

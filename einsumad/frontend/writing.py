@@ -40,7 +40,7 @@ def assigned(node: Node, index: Any, value: Any) -> Node:
         missing = range(len(mask.shape), len(node.shape))
         return chosen(apply("logical_not", insert_axes(mask, missing)), node, reshaped(new, ()))
     if is_basic(index):
-        return _at_slices(node, parse(index, node.shape), new)
+        return _at_slices(node, parse(_known(index), node.shape), new)
     positions = np.arange(prod(node.shape)).reshape(node.shape)[_known(index)]
     return put(node, positions, _fitted(new, positions.shape))
 
@@ -153,4 +153,4 @@ def _known(index: Any) -> Any:
     value = concrete(index.node)
     if value is None:
         raise TracingError(_UNKNOWN)
-    return value
+    return value[()]

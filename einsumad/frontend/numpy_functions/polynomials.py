@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.frontend.known import known
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.registry import implements
@@ -109,6 +109,7 @@ def _without_zeros(rest: Any, eliminated: int) -> Any:
 
 
 @implements(np.polyder)
+@at_known("polyder", "m")
 def _polyder(p: Any, m: int = 1) -> Node:
     if int(m) < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
@@ -119,6 +120,7 @@ def _polyder(p: Any, m: int = 1) -> Node:
 
 
 @implements(np.polyint)
+@at_known("polyint", "m")
 def _polyint(p: Any, m: int = 1, k: Any = None) -> Node:
     order = int(m)
     if order < 0:
@@ -154,6 +156,7 @@ def _poly(seq_of_zeros: Any) -> Any:
 
 
 @implements(np.vander)
+@at_known("vander", "N")
 def _vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
     values = tensor(x)
     if values.ndim != 1:

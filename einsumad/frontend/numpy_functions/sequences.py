@@ -14,6 +14,7 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import tensor
 from einsumad.frontend.registry import implements, refuse_options
@@ -32,6 +33,7 @@ def _floating(name: str, ends: tuple[Any, ...], dtype: Any) -> tuple[list[Any], 
 
 
 @implements(np.linspace)
+@at_known("linspace", "num")
 def _linspace(
     start: Any,
     stop: Any,
@@ -63,6 +65,7 @@ def _linspace(
 
 
 @implements(np.logspace)
+@at_known("logspace", "num")
 def _logspace(
     start: Any,
     stop: Any,
@@ -82,6 +85,7 @@ def _logspace(
 
 
 @implements(np.geomspace)
+@at_known("geomspace", "num")
 def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Node:
     (first, last, _), target = _floating("geomspace", (start, stop, np.zeros((), dtype)), dtype)
     for end in (first, last):

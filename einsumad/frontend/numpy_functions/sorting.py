@@ -15,7 +15,7 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permuted, some_axes
-from einsumad.frontend.known import known
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.maps import merge_axes, reshaped
 from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype
@@ -52,6 +52,7 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 
 
 @implements(np.partition)
+@at_known("partition", "kth")
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.partition", order=order)
     return _along("partition", a, axis, _places(a, kth, axis))
@@ -67,6 +68,7 @@ def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
 
 
 @implements(np.argpartition)
+@at_known("argpartition", "kth")
 def _argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.argpartition", order=order)
     return _along("argpartition", a, axis, _places(a, kth, axis))

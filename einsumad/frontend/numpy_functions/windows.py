@@ -15,6 +15,7 @@ from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import product, spread
 from einsumad.frontend.joining import concatenated
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import padded, reshaped, take_at, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
@@ -35,6 +36,7 @@ _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 
 @implements(np.pad)
+@at_known("pad", "pad_width")
 def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Node:
     node = as_node(array)
     rank = len(node.shape)
@@ -126,6 +128,7 @@ def _filled_run(node: Node, axis: int, first: int, length: int, value: Any) -> N
 
 
 @implements(np.diff)
+@at_known("diff", "n")
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Node:
     node = as_node(a)
     if n < 0:
