@@ -149,7 +149,7 @@ def is_basic(index: Any) -> bool:
 
 
 def _is_number(item: Any) -> bool:
-    """Whether it is one for NumPy. A traced number is one: functions of NumPy give numbers, and no arrays without axes."""
+    """Whether it is one for NumPy, whose functions give numbers where traced ones have no axes."""
     if isinstance(item, (int, np.integer)):
         return True
     return hasattr(item, "__index__") and (not hasattr(item, "shape") or _is_traced_number(item))
