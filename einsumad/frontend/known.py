@@ -13,6 +13,9 @@ from typing import Any, TypeVar
 
 from einsumad.frontend.tensor import Tensor
 
+READ: dict[str, tuple[str, ...]] = {}
+"""By function the arguments whose values are read, which have to be known."""
+
 H = TypeVar("H", bound=Callable[..., Any])
 
 
@@ -27,6 +30,7 @@ def known(x: Any, name: str) -> Any:
 
 def at_known(name: str, *arguments: str) -> Callable[[H], H]:
     """Make a handler read the values of these arguments: places, numbers of entries, conditions that choose them."""
+    READ[f"numpy.{name}"] = arguments
 
     def decorate(handler: H) -> H:
         names = list(signature(handler).parameters)

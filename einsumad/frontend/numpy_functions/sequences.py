@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node, is_python_number
@@ -28,7 +28,7 @@ def _floating(name: str, ends: tuple[Any, ...], dtype: Any) -> tuple[list[Any], 
     common = np.result_type(*[x.dtype if isinstance(x, Tensor) else x for x in lifted], 1.0)
     target = common if dtype is None else np.dtype(dtype)
     if target.kind != "f":
-        raise TracingError(f"numpy.{name}(dtype={dtype!r}) is not supported on traced values: round the result")
+        raise refused(f"numpy.{name}", "dtype", f"dtype={dtype!r}")
     return [tensor(x, common) for x in lifted], target
 
 
