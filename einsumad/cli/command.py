@@ -68,7 +68,9 @@ _OF_SCALARS = ("gradient", *_SECOND)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 right, 1 wrong or refused, 2 no sensible request, 3 undecided.
 
-    Of ``functions``: 0, or 1 where no name matches. Raises ``SystemExit`` with code 2 for options that do not exist, and with code 0 for ``--help`` and ``--version``.
+    Of ``functions``: 0, or 1 where no name matches.
+
+    Raises ``SystemExit`` with code 2 for options that do not exist, and with code 0 for ``--help`` and ``--version``.
 
     >>> main(["check", "numpy:sin", "--jacobian", "numpy:cos", "--args", "[0.5]"])
     Arguments as given: x = 0.5
