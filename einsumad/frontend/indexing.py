@@ -17,7 +17,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import insert_axes, permuted
 from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spread
-from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
 from einsumad.frontend.stacking import stacked
@@ -26,10 +26,7 @@ from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, zero
 
 _INTEGER = np.dtype(np.int64)
-_MASK = (
-    "a boolean index gives as many entries as it has True, which has to be known: use np.where(mask, x, other) and "
-    "functions of whole arrays, or trace without ea.compile"
-)
+_WHOLE = "use np.where(mask, x, other) and functions of whole arrays"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -125,7 +122,7 @@ def _as_integers(item: Any) -> list[Any]:
 def _known(mask: Tensor) -> np.ndarray:
     value = concrete(mask.node)
     if value is None:
-        raise TracingError(_MASK)
+        raise unknown_value("a boolean index gives as many entries as it has True", _WHOLE)
     return value
 
 

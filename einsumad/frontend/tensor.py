@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.callers import scipy_remedy
-from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import WRITERS, call_function, call_ufunc
@@ -245,13 +245,7 @@ class Tensor(Operators):
         """A copy of the value, where it is known: it carries no derivative."""
         value = concrete(self.node)
         if value is None:
-            raise TracingError(
-                f"{asked} needs the value of a traced {self.node.dtype} of shape {self.node.shape}, which "
-                "is not known here: "
-                "it depends on symbols, or the function is traced once for all values by ea.compile; use "
-                "np.where instead "
-                "of Python's if, or trace without ea.compile; symbols are evaluated by ea.evaluate"
-            )
+            raise unknown_value(f"{asked} needs the value of a traced {self.dtype} of shape {self.shape}")
         return value.copy()
 
     def backward(self, memory_limit: int | None = None) -> None:
