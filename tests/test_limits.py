@@ -56,6 +56,8 @@ REFUSED: dict[str, dict[str, Callable[[Any, str, Any], Any]]] = {
         "axis=...": lambda f, _, x: f(x, axis=0),
         "copy=False": lambda f, _, x: f(x, copy=False),
         "of a condition alone": lambda f, _, x: f(x > 0),
+        "full=True": lambda f, *_: ea.compile(lambda v: f(v, V, 1, full=True))(V),
+        "cov=True": lambda f, *_: ea.compile(lambda v: f(v, V, 1, cov=True))(V),
         "of a matrix": lambda f, _, x: f(x),
         "of a poly1d": lambda f, _, x: f(np.poly1d([1, 2]), x[0]),
         "at a poly1d": lambda f, _, x: f(x[0], np.poly1d([1, 2])),

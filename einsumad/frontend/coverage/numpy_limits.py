@@ -23,6 +23,7 @@ _CUT = "it takes a number as the cut-off: matrices with cut-offs of their own go
 _BASIS = "the columns that it adds are any that complete a basis and have no derivative: use mode='reduced'"
 _NANS = "use np.where(mask, x, np.nan): what is NaN is left out"
 _BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not invert"
+_RANK = "under ea.compile with traced x or w, as the rank decides on residuals: compute them from the coefficients"
 _MODES = (
     "there are 'constant', 'linear_ramp', 'maximum', 'minimum', 'mean', 'median', 'edge', 'reflect', 'symmetric' and "
     "'wrap': write it with np.concatenate"
@@ -70,6 +71,8 @@ OF_NUMPY: Mapping[str, tuple[Limit, ...]] = by_function(
         "of a condition alone",
         "it gives positions, whose number depends on values: use np.where(condition, x, y)",
     ),
+    ("polyfit", "full=True", _RANK),
+    ("polyfit", "cov=True", f"{_RANK}, or use cov='unscaled'"),
     ("poly", "of a matrix", "its eigenvalues can be complex: give a vector of zeros"),
     (_POLYNOMIALS, "of a poly1d", "give its coefficients"),
     ("polyval", "at a poly1d", "use np.polymul and np.polyadd"),
