@@ -184,7 +184,8 @@ def _of_special(name: str, function: Any) -> Entry:
 
 
 def _of_scipy_linalg(name: str, _: Any) -> Entry:
-    return _judged(name, "any order" if name in FUNCTIONS else None, scipy_linalg_reasons.REASONS)
+    status: Status | None = "any order" if name in FUNCTIONS else None
+    return _judged(name, status, scipy_linalg_reasons.REASONS, "in `einsumad.scipy.linalg`")
 
 
 def _judged(name: str, status: Status | None, reasons: Mapping[str, Any], note: str = "") -> Entry:

@@ -269,6 +269,18 @@ def test_what_has_no_counterpart_is_refused_by_name(name: str) -> None:
     assert "_x" not in str(error.value)
 
 
+def test_orders_are_numbers() -> None:
+    for bessel, plain in ((sympy.besselj, "jv"), (sympy.jn, "spherical_jn"), (sympy.expint, "expn")):
+        f = ea.elementwise_function(bessel(n, x), x, parameters={n: 2})
+        np.testing.assert_array_equal(f(X), getattr(pytest.importorskip("scipy.special"), plain)(2, X))
+        with pytest.raises(ea.TracingError, match="give it in parameters="):
+            ea.elementwise_function(bessel(n, x), n, x)
+    with pytest.raises(ea.TracingError, match="wrightomega"):
+        ea.elementwise_function(sympy.LambertW(x))
+    with pytest.raises(ea.DifferentiationError, match="ellipkinc"):
+        ea.grad(ea.elementwise_function(sympy.elliptic_f(1, x)))(0.5)
+
+
 def test_other_mistakes_are_refused() -> None:
     with pytest.raises(TypeError, match="not a text"):
         ea.elementwise_function("x**2", x)

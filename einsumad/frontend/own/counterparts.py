@@ -151,7 +151,7 @@ REASONS: Mapping[str, str] = {
     "polylog": "its derivative in z divides by z: polylog(2, z) is there, and others only where SymPy expands them",
     "lowergamma": "its first argument has to be a positive number: give it in parameters=",
     "uppergamma": "its first argument has to be a positive number: give it in parameters=",
-    "LambertW": "its values below -1/e are complex and it has no rule: write it with einsumad.custom_function",
+    "LambertW": "no row has its values below 0; above, scipy.special.wrightomega(np.log(x)) has, of traced values too",
     "DiracDelta": "it is no function, but all in one point: beside that it is 0, as derivatives of jumps are here",
     "hankel1": "its values are complex: besselj and bessely are its parts",
     "hankel2": "its values are complex: besselj and bessely are its parts",
