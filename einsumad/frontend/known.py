@@ -11,6 +11,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
 
+from einsumad.frontend.lifting import holds_tensor
 from einsumad.frontend.tensor import Tensor
 
 READ: dict[str, tuple[str, ...]] = {}
@@ -23,9 +24,10 @@ def known(x: Any, name: str) -> Any:
     """The argument with arrays for traced values, within lists and tuples too, and numbers for those without axes."""
     if isinstance(x, Tensor):
         return x.numpy(f"numpy.{name}")[()]
-    if isinstance(x, (list, tuple)):
-        return type(x)([known(part, name) for part in x])
-    return x
+    if isinstance(x, (list, tuple)) and holds_tensor(x):
+        parts = [known(part, name) for part in x]
+        return parts if isinstance(x, list) else tuple(parts)
+    return {key: known(part, name) for key, part in x.items()} if isinstance(x, dict) else x
 
 
 def at_known(name: str, *arguments: str) -> Callable[[H], H]:

@@ -70,6 +70,7 @@ NEED_VALUES: dict[str, Callable[[Any], Any]] = {
 NEED_NUMBERS: dict[str, Callable[[Any], Any]] = {
     "an axis": lambda x: np.sum(x, axis=np.argmax(x[0]) - 1) ** 2,
     "axes": lambda x: np.swapaxes(x, np.argmax(x[0]) - 1, 0),
+    "pad, by axes": lambda x: np.pad(x, {0: (1, int(np.argmax(x[0]))), -1: int(np.argmax(x[0]))}),
     "range": lambda x: sum(x[k] for k in range(np.argmax(x[0]))),
     "a slice": lambda x: x[: np.argmax(x[0]), ::-1],
     "int": lambda x: x * int(np.sum(x > 0)),
