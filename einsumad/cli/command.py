@@ -43,6 +43,9 @@ from einsumad.testing.report import Report
 CODES = {"right": 0, "wrong": 1, "refused": 1, "undecided": 3}
 """The exit codes of the verdicts."""
 
+NOTHING = 1
+"""The exit code of a pattern that no name matches."""
+
 USAGE = 2
 """The exit code of a request that makes no sense."""
 
@@ -65,6 +68,8 @@ _OF_SCALARS = ("gradient", *_SECOND)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 right, 1 wrong or refused, 2 no sensible request, 3 undecided.
 
+    Of ``functions``: 0, or 1 where no name matches.
+
     Raises ``SystemExit`` with code 2 for options that do not exist, and with code 0 for ``--help`` and ``--version``.
 
     >>> main(["check", "numpy:sin", "--jacobian", "numpy:cos", "--args", "[0.5]"])
@@ -74,8 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     if options.command == "functions":
-        sys.stdout.write(listing(options.namespace, options.pattern))
-        return 0
+        return _functions(options.namespace, options.pattern)
     try:
         return _check(options)
     except DifferentiationError as error:
@@ -83,6 +87,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RequestError, EinsumadError, ImportError) as error:
         sys.stderr.write(f"error: {error}\n")
     return USAGE
+
+
+def _functions(namespace: str, pattern: str) -> int:
+    """Print what becomes of the functions whose names match, or names that are near where there are none."""
+    found = listing(namespace, pattern)
+    sys.stdout.write(found)
+    if found:
+        return 0
+    near = inventory.near_names(namespace, pattern)
+    hint = f": did you mean {' or '.join(near)}?" if near else "; '*' stands for any letters"
+    sys.stderr.write(f"no function of {namespace} matches {pattern!r}{hint}\n")
+    return NOTHING
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,12 +10,16 @@ import importlib
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from einsumad.frontend.coverage import linalg_reasons, numpy_reasons, scipy_linalg_reasons, special_reasons
+from einsumad.frontend.coverage.limits import EVERYWHERE, LIMITS
+from einsumad.frontend.coverage.verdicts import Limit
+from einsumad.frontend.known import READ
 from einsumad.frontend.registry import has_function, has_ufunc
 from einsumad.frontend.scipy_linalg import FUNCTIONS
 from einsumad.scipy import special
@@ -30,6 +34,8 @@ MEANING: Mapping[Status, str] = {
     "refused": "a traced value raises an error with the reason",
 }
 
+_PLACES = "it decides on places or on the number of entries"
+_NOT_KNOWN = "its values are not known"
 UNKNOWN = "it is younger than this version of einsumad"
 """The note on a function that nothing is known of."""
 
@@ -83,7 +89,71 @@ def listing(library: str, pattern: str = "*") -> str:
     """
     found = [entry for entry in inventory(library) if fnmatchcase(entry.name, pattern)]
     width = max([len(entry.name) for entry in found], default=0)
-    return "".join([f"{entry.name:{width}}  {entry.status:9}  {entry.note}".rstrip() + "\n" for entry in found])
+    lines: list[str] = []
+    for entry in found:
+        lines.append(f"{entry.name:{width}}  {entry.status:9}  {entry.note}".rstrip())
+        lines += [f"    refused: {limit.what}: {limit.reason}" for limit in limits(library, entry.name)]
+        read = arguments_read(library).get(entry.name, ())
+        lines += [f"    refused: {argument}, where {_NOT_KNOWN}: {_PLACES}" for argument in read]
+    return "".join([f"{line}\n" for line in lines])
+
+
+def near_names(library: str, pattern: str) -> list[str]:
+    """Names of functions that a pattern without a match may mean; those of other libraries with theirs before them.
+
+    >>> near_names("numpy", "cumsums")
+    ['cumsum', 'nancumsum']
+    """
+    letters = pattern.replace("*", "").replace("?", "").rpartition(".")[2]
+    near = get_close_matches(letters, [name for name, _ in public_functions(library)], n=3, cutoff=0.75)
+    others = [other for other in LIBRARIES if other != library and letters in dict(public_functions(other))]
+    return [*[f"{other} {letters}" for other in others], *near]
+
+
+def limits(library: str, name: str) -> tuple[Limit, ...]:
+    """What a function refuses, though it takes traced values: options, their values, kinds of arguments.
+
+    >>> [limit.what for limit in limits("numpy.linalg", "lstsq")]
+    ['rcond=...', 'under ea.compile']
+    """
+    return LIMITS[library].get(name, ())
+
+
+def arguments_read(library: str) -> dict[str, tuple[str, ...]]:
+    """By function the arguments whose values have to be known.
+
+    >>> arguments_read("numpy")["roll"]
+    ('shift', 'axis')
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for name, arguments in READ.items():
+        of = max([other for other in LIBRARIES if name.startswith(f"{other}.")], key=len)
+        if of == library:
+            found[name.removeprefix(f"{library}.")] = arguments
+    return found
+
+
+def table_of_limits(library: str) -> str:
+    """What the functions of a library refuse as a Markdown table, functions alike in one row."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(LIMITS[library]):
+        for limit in limits(library, name):
+            what = f"`{limit.what}`" if "=" in limit.what else limit.what
+            grouped.setdefault((what, limit.reason), []).append(f"`{name}`")
+    for name, arguments in sorted(arguments_read(library).items()):
+        for argument in arguments:
+            grouped.setdefault((f"`{argument}`, where {_NOT_KNOWN}", _PLACES), []).append(f"`{name}`")
+    title = f"### What functions of {library} refuse"
+    lines = [title, "", "| functions | refused | why, or what to do |", "|---|---|---|"]
+    lines += [f"| {' '.join(names)} | {what} | {reason} |" for (what, reason), names in grouped.items()]
+    return "\n".join([*lines, ""])
+
+
+def table_of_options() -> str:
+    """The options that functions refuse which do not say more of them."""
+    text = "`out` and `device` are refused by all functions that have them, the others by calls of ufuncs."
+    lines = ["## Options", "", text, "", "| option | what to do |", "|---|---|"]
+    return "\n".join([*lines, *[f"| `{option}` | {reason} |" for option, reason in EVERYWHERE.items()], ""])
 
 
 def _of_numpy(name: str, function: Any) -> Entry:
@@ -103,18 +173,19 @@ def _of_linalg(name: str, function: Any) -> Entry:
 
 
 def _of_special(name: str, function: Any) -> Entry:
+    where = "in `einsumad.scipy.special`" if name in special.__all__ else ""
     if name in special_reasons.CONSTANT:
         return Entry(name, "constant", special_reasons.CONSTANT[name])
     if name in special_reasons.PARTLY:
-        return Entry(name, "in part", special_reasons.PARTLY[name])
-    own = name in special.__all__ or name in special_reasons.THROUGH_OTHERS
+        return Entry(name, "in part", "; ".join([text for text in (where, special_reasons.PARTLY[name]) if text]))
+    own = bool(where) or name in special_reasons.THROUGH_OTHERS
     handled = own or (isinstance(function, np.ufunc) and has_ufunc(function))
-    note = "in `einsumad.scipy.special`" if name in special.__all__ else ""
-    return _judged(name, "any order" if handled else None, special_reasons.REASONS, note)
+    return _judged(name, "any order" if handled else None, special_reasons.REASONS, where)
 
 
 def _of_scipy_linalg(name: str, _: Any) -> Entry:
-    return _judged(name, "any order" if name in FUNCTIONS else None, scipy_linalg_reasons.REASONS)
+    status: Status | None = "any order" if name in FUNCTIONS else None
+    return _judged(name, status, scipy_linalg_reasons.REASONS, "in `einsumad.scipy.linalg`")
 
 
 def _judged(name: str, status: Status | None, reasons: Mapping[str, Any], note: str = "") -> Entry:

@@ -26,6 +26,8 @@ def one_axis(axis: Any, rank: int) -> int:
 
 def some_axes(axis: Any, rank: int) -> tuple[int, ...]:
     """The axes of an ``axis`` argument in ascending order: all of them for None. A scalar has an axis 0 for NumPy."""
+    if hasattr(axis, "__index__"):
+        axis = operator.index(axis)
     if rank == 0 and axis in (0, -1, (0,), (-1,)):
         return ()
     return tuple(range(rank)) if axis is None else tuple(sorted(normalize_axis_tuple(axis, rank)))

@@ -1,18 +1,45 @@
 """The value of a node whose leaves all have one.
 
-Owns nothing but the way from a node to its value. Imports the graph, the value store and the cache of plans.
-Invariant: a value is returned only if it follows from stored values; nothing is guessed, and what is returned
-is read-only.
+Owns the way from a node to its value, and the error where there is none. Imports the graph, the value store and the
+cache of plans. Invariant: a value is returned only if it follows from stored values; nothing is guessed, and what is
+returned is read-only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 
+from einsumad.errors import TracingError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.values import remember, value_of
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.rewriting import normalise
+
+_BY_TRANSFORMS = (
+    "it depends on symbols, or the function is traced once for all values by ea.compile",
+    "trace without ea.compile; symbols are evaluated by ea.evaluate",
+)
+_why: ContextVar[tuple[str, str]] = ContextVar("why values are not known, and what to do", default=_BY_TRANSFORMS)
+
+
+@contextmanager
+def without_values(reason: str, remedy: str) -> Iterator[None]:
+    """Within this context values are not known for another reason than usual, which errors tell."""
+    token = _why.set((reason, remedy))
+    try:
+        yield
+    finally:
+        _why.reset(token)
+
+
+def unknown_value(what: str, instead: str = "use np.where instead of Python's if") -> TracingError:
+    """The error where what is done needs a value that is not known."""
+    reason, remedy = _why.get()
+    return TracingError(f"{what}, which is not known here: {reason}; {instead}, or {remedy}")
 
 
 def concrete(node: Node) -> np.ndarray | None:

@@ -17,18 +17,16 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.axes import insert_axes, permuted
 from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spread
-from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.evaluation import concrete, unknown_value
+from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
+from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, zero
 
 _INTEGER = np.dtype(np.int64)
-_MASK = (
-    "a boolean index gives as many entries as it has True, which has to be known: use np.where(mask, x, other) and "
-    "functions of whole arrays, or trace without ea.compile"
-)
+_WHOLE = "use np.where(mask, x, other) and functions of whole arrays"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,6 +107,8 @@ def _as_integers(item: Any) -> list[Any]:
     """A boolean array as an integer array for each of its axes; all else as it is."""
     if isinstance(item, (bool, np.bool_)):
         raise TracingError("True and False as an index are not supported on traced values: use np.expand_dims")
+    if isinstance(item, list) and holds_tensor(item):
+        item = Tensor(stacked(item))
     if isinstance(item, Tensor):
         return [item] if item.dtype != BOOL else list(np.nonzero(_known(item)))
     if isinstance(item, (list, np.ndarray)):
@@ -122,7 +122,7 @@ def _as_integers(item: Any) -> list[Any]:
 def _known(mask: Tensor) -> np.ndarray:
     value = concrete(mask.node)
     if value is None:
-        raise TracingError(_MASK)
+        raise unknown_value("a boolean index gives as many entries as it has True", _WHOLE)
     return value
 
 
@@ -151,8 +151,8 @@ def _part(item: Any, size: int, axis: int) -> Part:
 
 def integer_index(indices: Any, size: int, axis: int) -> np.ndarray | Node:
     """Indices of an axis that are given to a function: an array of integers, or a traced one."""
-    part = _part(indices if isinstance(indices, Tensor) else np.asarray(indices), size, axis)
-    return _index_of(part)
+    (index,) = _as_integers(indices) if holds_tensor(indices) else [np.asarray(indices)]
+    return _index_of(_part(index, size, axis))
 
 
 def checked(index: np.ndarray, size: int, axis: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import option_refused
 from einsumad.frontend.coverage.lookup import reason_for
 
 Handler = Callable[..., Any]
@@ -38,17 +39,6 @@ WRITERS: frozenset[Callable[..., Any]] = frozenset(
 
 _SPECIAL_MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has those that plain functions call
 _METHOD_OPTIONS = ("out", "where", "initial")
-_UFUNC_OPTIONS = {
-    "out": "a traced value cannot be written into an array: use the result instead, or np.where to replace entries",
-    "where": "use np.where on the result",
-    "casting": "convert the operands with .astype",
-    "dtype": "convert the operands with .astype",
-    "order": "leave it out: a traced value has no memory order",
-    "subok": "leave it out",
-    "signature": "leave it out",
-    "axes": "transpose the operands",
-    "axis": "use a function with an axis",
-}
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[H], H]:
@@ -103,8 +93,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
         refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
         return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
     for option in kwargs:
-        remedy = _UFUNC_OPTIONS.get(option, "leave it out")
-        raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")
+        raise option_refused(name, option)
     handler = _ufuncs.get(ufunc) or _special_handler(ufunc)
     if handler is None:
         raise unsupported(name)
@@ -125,8 +114,7 @@ def refuse_options(name: str, **options: Any) -> None:
     """Raise for each option that was given: see :func:`is_given`."""
     for option, value in options.items():
         if is_given(value):
-            remedy = _UFUNC_OPTIONS.get(option, "leave it out")
-            raise TracingError(f"{name}({option}=...) is not supported on traced values: {remedy}")
+            raise option_refused(name, option)
 
 
 def is_given(value: Any) -> bool:

@@ -3,7 +3,7 @@
 Owns :class:`Tensor`. Imports the graph, the registry of functions, the operators and evaluation. Invariant: a
 tensor holds its node and nothing else; each use of it either gives a tensor again, or plain facts (shape,
 dtype), or raises. It never becomes an array or a number behind the user's back, since that would lose the
-derivative.
+derivative; a whole number or truth value has none, and becomes one of Python where it is known and asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.callers import scipy_remedy
-from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import WRITERS, call_function, call_ufunc
@@ -59,6 +59,17 @@ def _to_array(self: Tensor, *_args: object, **_kwargs: object) -> NoReturn:
     raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
 
 
+def _whole_number(what: str) -> Callable[[Tensor], int]:
+    """A whole number or truth value as one of Python, where it is known: it carries no derivative."""
+
+    def convert(self: Tensor) -> int:
+        if self.node.shape or self.node.dtype.kind not in "iub":
+            return _refused(what, _TO_NUMBER)(self)
+        return int(self.numpy(what))
+
+    return convert
+
+
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
@@ -97,6 +108,10 @@ def _reshape(self: Tensor, *shape: Any, **options: Any) -> Any:
 
 def _flatten(self: Tensor, order: str = "C") -> Any:
     return np.copy(_ravel(self, order))
+
+
+def _compress(self: Tensor, condition: Any, axis: Any = None) -> Any:
+    return np.compress(condition, self, axis)
 
 
 _ravel = _method(np.ravel)
@@ -230,13 +245,7 @@ class Tensor(Operators):
         """A copy of the value, where it is known: it carries no derivative."""
         value = concrete(self.node)
         if value is None:
-            raise TracingError(
-                f"{asked} needs the value of a traced {self.node.dtype} of shape {self.node.shape}, which "
-                "is not known here: "
-                "it depends on symbols, or the function is traced once for all values by ea.compile; use "
-                "np.where instead "
-                "of Python's if, or trace without ea.compile; symbols are evaluated by ea.evaluate"
-            )
+            raise unknown_value(f"{asked} needs the value of a traced {self.dtype} of shape {self.shape}")
         return value.copy()
 
     def backward(self, memory_limit: int | None = None) -> None:
@@ -260,15 +269,18 @@ class Tensor(Operators):
     swapaxes, squeeze = _method(np.swapaxes), _method(np.squeeze)
     cumsum, cumprod = _method(np.cumsum), _method(np.cumprod)
     nonzero, searchsorted, compress, choose = (
-        _method(f) for f in (np.nonzero, np.searchsorted, np.compress, np.choose)
+        _method(np.nonzero),
+        _method(np.searchsorted),
+        _compress,
+        _method(np.choose),
     )
     argmax, argmin, argsort = _method(np.argmax), _method(np.argmin), _method(np.argsort)
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
     dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)
     clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
-    __float__, __int__ = _refused("float()", _TO_NUMBER), _refused("int()", _TO_NUMBER)
-    __complex__, __index__ = _refused("complex()", _TO_NUMBER), _refused("use as an index", _TO_NUMBER)
+    __float__, __complex__ = _refused("float()", _TO_NUMBER), _refused("complex()", _TO_NUMBER)
+    __int__, __index__ = _whole_number("int()"), _whole_number("use as an index")
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
     __array__ = _to_array
     __getitem__ = _get_item

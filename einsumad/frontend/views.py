@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 from weakref import WeakSet
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from einsumad.errors import TracingError
+from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.registry import call_function
 from einsumad.graph import Einsum, Labels, Node
 
@@ -104,8 +106,15 @@ def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], optio
     if function in _OF_EACH and len(where) == len(parts):
         for part, place in zip(parts, where, strict=True):
             _share(part, View(given[place], 0, function, (given[place],), {}))
-    elif len(where) == 1:
+        return result
+    if function is not np.einsum and len(where) > 1:  # traced numbers are among the other arguments
+        first = 0 if args else next(iter(signature(function).parameters))
+        where = [place for place in where if place == first]
+    if len(where) == 1:
         base = given[where[0]]
+        if function is not operator.getitem:
+            args = [arg if place == where[0] else _number_of(arg) for place, arg in enumerate(args)]
+            options = {name: arg if name == where[0] else _number_of(arg) for name, arg in options.items()}
         for k, part in enumerate(parts):
             _share(part, View(base, where[0], function, tuple(args), options, None if part is result else k))
     return result
@@ -140,13 +149,37 @@ def is_basic(index: Any) -> bool:
 
 
 def _is_number(item: Any) -> bool:
-    return isinstance(item, (int, np.integer)) or (hasattr(item, "__index__") and not hasattr(item, "shape"))
+    """Whether it is one for NumPy, whose functions give numbers where traced ones have no axes."""
+    if isinstance(item, (int, np.integer)):
+        return True
+    return hasattr(item, "__index__") and (not hasattr(item, "shape") or _is_traced_number(item))
+
+
+def _is_traced_number(item: Any) -> bool:
+    return hasattr(item, "node") and not item.shape and item.dtype.kind in "iu"
 
 
 def _is_view(view: View) -> bool:
     """Whether NumPy makes a view, found without an array of that size."""
     array = np.broadcast_to(np.zeros(()), view.base.shape)
+    if view.function is operator.getitem:
+        return np.may_share_memory(array[_anywhere(view.args[1])], array)
     return np.may_share_memory(view.of_array(array), array)
+
+
+def _number_of(option: Any) -> Any:
+    """An option with numbers in the place of traced ones, which are known: the call was made."""
+    if isinstance(option, (list, tuple)):
+        return type(option)([_number_of(part) for part in option])
+    value = concrete(option.node) if hasattr(option, "node") else None
+    return option if value is None else value[()]
+
+
+def _anywhere(index: Any) -> Any:
+    """The index with zero for traced numbers, which may not be known."""
+    if isinstance(index, tuple):
+        return tuple([_anywhere(item) for item in index])
+    return 0 if _is_traced_number(index) else index
 
 
 class Entries:

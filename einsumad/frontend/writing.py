@@ -15,7 +15,7 @@ import numpy as np
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.axes import drop_axes, insert_axes
 from einsumad.frontend.broadcasting import product, spread
-from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.indexing import NewAxis, Number, Part, Slice, parse
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import put_at, reshaped, take_at, write_axis
@@ -26,11 +26,6 @@ from einsumad.frontend.views import is_basic
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, Ones, Zero, add
 
-_UNKNOWN = (
-    "writing at an index that is traced needs its values, which are not known where ea.compile traces the function: "
-    "use np.where(mask, new, old), or trace without ea.compile"
-)
-
 
 def assigned(node: Node, index: Any, value: Any) -> Node:
     """The node after ``x[index] = value``."""
@@ -40,7 +35,7 @@ def assigned(node: Node, index: Any, value: Any) -> Node:
         missing = range(len(mask.shape), len(node.shape))
         return chosen(apply("logical_not", insert_axes(mask, missing)), node, reshaped(new, ()))
     if is_basic(index):
-        return _at_slices(node, parse(index, node.shape), new)
+        return _at_slices(node, parse(_known(index), node.shape), new)
     positions = np.arange(prod(node.shape)).reshape(node.shape)[_known(index)]
     return put(node, positions, _fitted(new, positions.shape))
 
@@ -152,5 +147,5 @@ def _known(index: Any) -> Any:
         return index
     value = concrete(index.node)
     if value is None:
-        raise TracingError(_UNKNOWN)
-    return value
+        raise unknown_value("writing at an index that is traced needs its value", "use np.where(mask, new, old)")
+    return value[()]

@@ -110,3 +110,27 @@ def test_arguments_of_the_makers_are_checked() -> None:
         ea.custom_function(np.exp, dtype=float)
     with pytest.raises(ea.ShapeError, match="whole numbers"):
         ea.compile(ea.custom_function(np.exp, shape=lambda x: (-1,)))(np.ones(2))
+
+
+@pytest.mark.parametrize("kind", ["push", "pull"])
+@pytest.mark.parametrize("look", [bool, lambda x: x[x > 0], lambda x: np.put(np.zeros(1) * x, x > 0, x), np.unique])
+def test_a_rule_that_looks_at_values_is_told_what_rules_can_do(kind: str, look: Any) -> None:
+    def rule(*args: Any) -> Any:
+        look(args[0][0] * 1)
+        return args[-1] if kind == "pull" else args[-1][0]
+
+    function = ea.custom_function(np.exp, name="stepped", **{kind: rule})
+    with pytest.raises(ea.TracingError) as error:
+        ea.grad(lambda x: np.sum(function(x)))(np.ones(1))
+    assert f"{kind} of stepped is traced once for all values" in str(error.value)
+    assert "use np.where" in str(error.value)
+    assert "custom_function of its own" in str(error.value)
+    assert "ea.compile" not in str(error.value)
+    with pytest.raises(ea.TracingError, match=r"ea\.compile"):
+        ea.compile(lambda x: (look(x * 1), x)[1])(np.ones(1))
+
+
+def test_a_rule_may_branch_in_a_function_of_its_own() -> None:
+    slope = ea.custom_function(lambda x: x * 0 + (2.0 if x[0] > 0 else -2.0), shape=lambda x: x.shape)
+    function = ea.custom_function(lambda x: 2 * np.abs(x), push=lambda p, t: slope(p[0]) * t[0])
+    assert ea.grad(lambda x: np.sum(function(x)))(np.array([-3.0])) == -2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import mpmath as mp
@@ -11,6 +12,7 @@ import pytest
 import einsumad as ea
 import einsumad.numpy as enp
 from einsumad.errors import TracingError
+from einsumad.frontend.tensor import Tensor
 from tests.frontend.slopes import MODES, check_slopes
 from tests.frontend.surface import check, data, same, traced
 
@@ -171,8 +173,40 @@ def test_bad_input() -> None:
         (lambda: np.poly(np.stack([x, x])), TracingError, "eigenvalues"),
         (lambda: np.polyval(np.poly1d([1, 2]), x), TracingError, "coefficients"),
         (lambda: np.roots(x), TracingError, "complex"),
-        (lambda: np.polyfit(x, x, 1), TracingError, "least-squares"),
         (lambda: np.ldexp(x, x), TypeError, "whole"),
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_polyfit_as_numpy_has_it() -> None:
+    x, y = np.array([0.1, 0.5, 0.9, 1.4, 2.0]), data((5,))
+    w = np.array([1.0, 0.5, 2.0, 1.5, 0.7])
+    for options in ({}, {"full": True}, {"cov": True}, {"cov": "unscaled", "w": w}, {"full": True, "rcond": 0.3}):
+        for chosen in ((0,), (1,), (0, 1)):
+            given = [traced(a) if k in chosen else a for k, a in enumerate((x, y))]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", np.exceptions.RankWarning)
+                found, expected = np.polyfit(*given, 2, **options), np.polyfit(x, y, 2, **options)
+            for part, wanted in zip(found, expected, strict=True) if options else [(found, expected)]:
+                np.testing.assert_allclose(part.numpy() if isinstance(part, Tensor) else part, wanted, rtol=1e-10)
+    same_points = np.array([1.0, 1.0, 1.0])
+    with pytest.warns(np.exceptions.RankWarning):
+        found = np.polyfit(traced(same_points), np.arange(3.0), 1)
+    with pytest.warns(np.exceptions.RankWarning):
+        np.testing.assert_allclose(found.numpy(), np.polyfit(same_points, np.arange(3.0), 1))
+    for wrong in ((x, y, -1), (x, y[:3], 1), (x[:, None], y, 1), (x[:0], y[:0], 1), (x, y[0], 1)):
+        with pytest.raises((ValueError, TypeError), match="expected"):
+            np.polyfit(traced(wrong[0]), *wrong[1:])
+    with pytest.raises(ValueError, match="must exceed order"):
+        np.polyfit(x[:2], traced(y[:2]), 1, cov=True)
+
+
+def test_polyfit_compiled() -> None:
+    x, y = np.array([0.1, 0.5, 0.9, 1.4, 2.0]), data((5,))
+    np.testing.assert_allclose(ea.compile(lambda x, y: np.polyfit(x, y, 1))(x, y), np.polyfit(x, y, 1))
+    found = ea.compile(lambda y: np.polyfit(x, y, 1, cov=True))(y)
+    for part, wanted in zip(found, np.polyfit(x, y, 1, cov=True), strict=True):
+        np.testing.assert_allclose(part, wanted)
+    vandermonde = np.linalg.pinv(np.vander(x, 3))
+    np.testing.assert_allclose(ea.jacobian(lambda y: np.polyfit(x, y, 2))(y), vandermonde)

@@ -208,3 +208,31 @@ def _ldexp(d: Drawer) -> Call:
     shape = d.shape()
     exponents = d.choice(2, d.rng.integers(-2, 3, d.broadcast(shape)))
     return lambda x: np.ldexp(x, exponents), (d.operand(shape),)
+
+
+def _points(d: Drawer, order: int) -> Operand:
+    return d.operand((order + d.integer(2, 3),), -1.5, 1.5, kind="increasing")
+
+
+@spec("numpy.polyfit", "fi")
+def _polyfit(d: Drawer) -> Call:
+    order = d.integer(1, 2)
+    points = _points(d, order)
+    samples = d.operand(d.choice(points.shape, (*points.shape, 2)))
+    if not d.integer(0, 1):
+        return lambda x, y: np.polyfit(x, y, order - 1), (points, samples)
+    return lambda x, y, w: np.polyfit(x, y, order - 1, w=w), (points, samples, d.operand(points.shape, 0.5, 1.5))
+
+
+@spec("numpy.polyfit, covariance", "f")
+def _polyfit_covariance(d: Drawer) -> Call:
+    order, cov = d.integer(1, 2), d.choice(True, "unscaled")
+    points = _points(d, order)
+    samples = d.operand(d.choice(points.shape, (*points.shape, 2)))
+    return lambda x, y: np.polyfit(x, y, order - 1, cov=cov), (points, samples)
+
+
+@spec("numpy.polyfit, full", "f")
+def _polyfit_full(d: Drawer) -> Call:
+    points = _points(d, 2)
+    return lambda x, y: np.polyfit(x, y, 1, full=True)[:2], (points, d.operand(points.shape))

@@ -51,7 +51,6 @@ REASONS: Mapping[str, Verdict] = {
     ),
     "histogram2d": Verdict("refused", "counts have no derivative: use np.digitize and np.bincount with weights"),
     "histogramdd": Verdict("refused", "counts have no derivative: use np.digitize and np.bincount with weights"),
-    "polyfit": Verdict("refused", "solve the least-squares problem of np.vander(x, degree + 1) with numpy.linalg"),
     "roots": Verdict("refused", "the roots of a polynomial can be complex, and complex numbers are not traced"),
     "sort_complex": Verdict("refused", "its result is complex: use np.sort"),
     "full": Verdict("refused", "a traced value cannot be written into a plain array: use einsumad.numpy.full"),

@@ -95,7 +95,8 @@ def _same(names: str, text: str) -> dict[str, str]:
 
 
 PARTLY: dict[str, str] = {
-    **_same("jv jn jve yv yn yve iv ive kv kn kve struve modstruve expn besselpoly", _ORDER),
+    **_same("jv jn jve yv yn yve iv kv kn kve struve modstruve expn besselpoly", _ORDER),
+    "ive": f"{_ORDER}, and whole where it is below 0",
     **_same("spherical_jn spherical_yn spherical_in spherical_kn polygamma jvp yvp ivp kvp pbdv pbvv pbwa", _ORDER),
     **_same("eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_sh_chebyt eval_sh_chebyu eval_hermite", _DEGREE),
     **_same("eval_hermitenorm eval_laguerre eval_genlaguerre assoc_laguerre eval_legendre eval_sh_legendre", _DEGREE),

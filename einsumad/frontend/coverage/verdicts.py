@@ -23,3 +23,25 @@ class Verdict:
 def each(names: str, status: Status, reason: str) -> dict[str, Verdict]:
     """One verdict on several names, separated by spaces."""
     return dict.fromkeys(names.split(), Verdict(status, reason))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a function refuses, as ``weights=...``, ``mode='raw'`` or ``of a matrix``, and why or what to do instead."""
+
+    what: str
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """The name of the option, or all of the text where it is about none."""
+        return self.what.partition("=")[0]
+
+
+def by_function(*limits: tuple[str, str, str]) -> dict[str, tuple[Limit, ...]]:
+    """The limits of each function, from names separated by spaces with a limit that they share."""
+    found: dict[str, tuple[Limit, ...]] = {}
+    for names, what, reason in limits:
+        for name in names.split():
+            found[name] = (*found.get(name, ()), Limit(what, reason))
+    return found

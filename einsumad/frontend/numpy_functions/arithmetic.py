@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import broadcast_shape, constant_of, product
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import canonical, is_python_number
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import ufunc_operands
@@ -75,9 +75,7 @@ def _square(ufunc: np.ufunc, x: Any) -> Node:
 def _reciprocal(ufunc: np.ufunc, x: Any) -> Node:
     (a,), dtype = ufunc_operands(ufunc, x)
     if dtype.kind != "f":
-        raise TracingError(
-            "numpy.reciprocal of integers is not supported on traced values: it is 0 for all but 1 and -1"
-        )
+        raise refused("numpy.reciprocal", "of integers")
     return apply("reciprocal", a)
 
 
@@ -92,15 +90,10 @@ def _power(ufunc: np.ufunc, x: Any, y: Any) -> Node:
             raise ValueError("Integers to negative integer powers are not allowed.")
         return row("power", base, params=(value,), dtype=dtype)
     if dtype.kind != "f":
-        raise TracingError(
-            "numpy.power of integers to an array of exponents is not supported: convert to float64 first"
-        )
+        raise refused("numpy.power", "of integers to an array of exponents")
     return row("power_xy", base, exponent, dtype=dtype)
 
 
 def _refuse_unsigned(ufunc: np.ufunc, dtype: np.dtype) -> None:
     if dtype.kind == "u":
-        name = qualified_name(ufunc)
-        raise TracingError(
-            f"{name} of dtype {dtype} wraps around and is not supported on traced values: use .astype(float)"
-        )
+        raise refused(qualified_name(ufunc), "of unsigned integers")

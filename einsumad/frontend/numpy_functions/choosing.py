@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import broadcast_shape, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import common_operands, tensor
@@ -117,7 +117,7 @@ def _apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Node:
         place = axis + rank if axis < 0 else axis
         result = func(values, place)
         if not isinstance(result, (Tensor, np.ndarray)):
-            raise TracingError("numpy.apply_over_axes needs a function that gives an array")
+            raise refused("numpy.apply_over_axes", "of a function that gives no array")
         values = tensor(result if result.ndim == values.ndim else np.expand_dims(result, place))
         if values.ndim != rank:
             raise ValueError("function is not returning an array of the correct shape")

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import product
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.joining import concatenated
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import read_axis, reshaped
@@ -48,7 +48,7 @@ def _running(reduction: Any, step: Step, a: Any, axis: Any, dtype: Any) -> Node:
     node = as_node(a)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(reduction, node.dtype)
     if target == BOOL:
-        raise TracingError(f"numpy.cum{reduction.__name__}(dtype=bool) is not supported on traced values")
+        raise refused(f"numpy.cum{reduction.__name__}", "dtype")
     if axis is None:
         node, axis = reshaped(node, (prod(node.shape),)), 0
     where = one_axis(axis, len(node.shape))

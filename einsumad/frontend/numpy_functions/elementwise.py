@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import InternalError, TracingError
+from einsumad.errors import InternalError
 from einsumad.frontend.broadcasting import align
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, ufunc_operands
 from einsumad.frontend.registry import (
@@ -171,7 +172,7 @@ def _modf(ufunc: np.ufunc, x: Any) -> tuple[Node, Node]:
 @implements(np.nan_to_num)
 def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     if not copy:
-        raise TracingError("numpy.nan_to_num(copy=False) is not supported on traced values: use its result")
+        raise refused("numpy.nan_to_num", "copy")
     node = as_node(x)
     if node.dtype.kind != "f":
         return node
@@ -202,7 +203,7 @@ def _rounding(ufunc: np.ufunc, x: Any) -> Node:
 def _bits(ufunc: np.ufunc, *inputs: Any) -> Node:
     operands, dtype = ufunc_operands(ufunc, *inputs)
     if dtype != BOOL:
-        raise TracingError(f"{qualified_name(ufunc)} is supported on traced booleans only, got dtype {dtype}")
+        raise refused(qualified_name(ufunc), "of integers")
     return row(ROW_OF_BITS[ufunc], *operands, dtype=dtype)
 
 
@@ -228,7 +229,7 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_options("numpy.round", out=out)
     node, places = as_node(a), index(decimals)
     if node.dtype == BOOL and places:
-        raise TracingError("numpy.round of truth values has no decimals: convert them to numbers first")
+        raise refused("numpy.round", "of truth values")
     if node.dtype.kind != "f" and places >= 0:
         return in_dtype(node, reduced_dtype(np.round, node.dtype))
     return row("round_decimals", node, params=(places,)) if places else row("round", node)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
+from einsumad.frontend.coverage.limits import refused
+from einsumad.frontend.coverage.numpy_limits import UNKNOWN
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.numpy_functions.linear_algebra import floating_matrix, square_matrices
@@ -110,10 +112,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "complete" and rows <= columns:
         mode = "reduced"
     if mode not in ("reduced", "r"):
-        reason = "the columns that it adds are any that complete a basis and have no derivative"
-        if mode != "complete":
-            reason = "it is LAPACK's own form of the factors" if mode == "raw" else "there is no such mode"
-        raise TracingError(f"numpy.linalg.qr(mode={mode!r}) is not supported on traced values: {reason}; use 'reduced'")
+        raise refused("numpy.linalg.qr", "mode", f"mode={mode!r}")
     square = matrix if rows >= columns else as_node(Tensor(matrix)[..., :rows])
     orthogonal, triangular = (call(name, square) for name in ("qr_orthogonal", "qr_triangular"))
     if rows < columns:
@@ -142,10 +141,7 @@ def _number(name: str, cut: Any) -> float:
     """A cut-off, which is no part of what is differentiated."""
     if is_python_number(cut) or (isinstance(cut, (np.generic, np.ndarray)) and np.ndim(cut) == 0):
         return float(cut)
-    raise TracingError(
-        f"numpy.linalg.{name} of traced values takes a number as the cut-off, not {type(cut).__name__}: "
-        "matrices with cut-offs of their own go one after the other"
-    )
+    raise refused(f"numpy.linalg.{name}", "rcond", f"with rcond of type {type(cut).__name__}")
 
 
 @implements(np.linalg.matrix_rank)
@@ -190,8 +186,5 @@ def _known_rank(values: Node, cut: float) -> Any:
     """The rank, which decides about the shape of what comes back."""
     known = concrete(values)
     if known is None:
-        raise TracingError(
-            "numpy.linalg.lstsq returns residuals or none as the rank of the matrix is, which is not known here: "
-            "use numpy.linalg.pinv(a) @ b, or trace without ea.compile"
-        )
+        raise refused("numpy.linalg.lstsq", UNKNOWN)
     return np.int32(np.sum(known > cut * np.max(known, initial=0)))

@@ -16,6 +16,7 @@ from einsumad.frontend.axes import one_axis, permuted
 from einsumad.frontend.broadcasting import spread
 from einsumad.frontend.indexing import flattened, indexed, integer_index
 from einsumad.frontend.joining import concatenated
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import merge_axes, reshaped, take_at
 from einsumad.frontend.promotion import in_dtype
@@ -41,7 +42,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
         return take_at(node, place, flattened([integer_index(indices, size, place)], [size]))
     if mode not in ("wrap", "clip"):
         raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    array = np.asarray(indices)
+    array = np.asarray(known(indices, f"take(mode={mode!r})"))
     array = array % size if mode == "wrap" else np.clip(array, 0, size - 1)
     return take_at(node, place, as_node(array.astype(np.int64)))
 
@@ -76,6 +77,7 @@ def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
 
 
 @implements(np.compress)
+@at_known("compress", "condition")
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Node:
     refuse_options("numpy.compress", out=out)
     where = np.flatnonzero(np.asarray(condition))
@@ -83,6 +85,7 @@ def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Node
 
 
 @implements(np.delete)
+@at_known("delete", "obj")
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Node:
     node = as_node(arr)
     if axis is None:
@@ -93,6 +96,7 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Node:
 
 
 @implements(np.insert)
+@at_known("insert", "obj")
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
     node = as_node(arr)
     if axis is None:
@@ -105,11 +109,10 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
         given = reshaped(given, (*[1] * (rank - len(given.shape)), *given.shape))
         if np.ndim(obj) == 0:
             given = permuted(given, _moved_to(place, rank))
-    numbers = np.insert(np.arange(size), obj, [-1] * given.shape[place] if one else -1)
-    new = int(np.count_nonzero(numbers < 0))
+    new = given.shape[place] if one else np.insert(np.arange(size), obj, 0).size - size
     shape = (*node.shape[:place], new, *node.shape[place + 1 :])
     joined = concatenated([node, spread(given, shape)], place)
-    order = np.where(numbers < 0, size + np.cumsum(numbers < 0) - 1, numbers)
+    order = np.insert(np.arange(size), obj, np.arange(size, size + new))
     return take_at(joined, place, as_node(order.astype(np.int64)))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from einsumad.errors import ShapeError
 from einsumad.frontend.axes import insert_axes, one_axis, permuted
 from einsumad.frontend.joining import concatenated
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import reshaped, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
@@ -149,12 +150,14 @@ def _cuts(node: Node, sections: Any, axis: int, *, equal: bool) -> list[Node]:
 
 
 @implements(np.split)
+@at_known("split", "indices_or_sections")
 def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     node = as_node(ary)
     return _cuts(node, indices_or_sections, one_axis(axis, len(node.shape)), equal=True)
 
 
 @implements(np.array_split)
+@at_known("array_split", "indices_or_sections")
 def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     node = as_node(ary)
     return _cuts(node, indices_or_sections, one_axis(axis, len(node.shape)), equal=False)
@@ -168,16 +171,19 @@ def _split_along(ary: Any, sections: Any, axis: int, least: int) -> list[Node]:
 
 
 @implements(np.hsplit)
+@at_known("hsplit", "indices_or_sections")
 def _hsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     return _split_along(ary, indices_or_sections, 0 if len(as_node(ary).shape) == 1 else 1, 1)
 
 
 @implements(np.vsplit)
+@at_known("vsplit", "indices_or_sections")
 def _vsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     return _split_along(ary, indices_or_sections, 0, 2)
 
 
 @implements(np.dsplit)
+@at_known("dsplit", "indices_or_sections")
 def _dsplit(ary: Any, indices_or_sections: Any) -> list[Node]:
     return _split_along(ary, indices_or_sections, 2, 3)
 

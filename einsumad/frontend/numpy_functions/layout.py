@@ -16,6 +16,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from einsumad.errors import ShapeError
 from einsumad.frontend.axes import drop_axes, insert_axes, one_axis, permuted
 from einsumad.frontend.broadcasting import contraction, spread
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import reshaped
 from einsumad.frontend.promotion import in_dtype
@@ -95,6 +96,7 @@ def _atleast_1d(*arys: Any) -> Any:
 
 
 @implements(np.reshape)
+@at_known("reshape", "shape")
 def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Node:
     given = newshape if shape is None else shape
     node = as_node(a)
@@ -108,6 +110,7 @@ def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = 
 
 
 @implements(np.broadcast_to)
+@at_known("broadcast_to", "shape")
 def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Node:
     target = (shape,) if isinstance(shape, (int, np.integer)) else shape
     return spread(as_node(array), tuple([int(size) for size in target]))
@@ -125,6 +128,7 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
 
 
 @implements(np.diagonal)
+@at_known("diagonal", "offset")
 def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     return diagonal(as_node(a), offset, axis1, axis2)
 
@@ -152,6 +156,7 @@ def diagonal(node: Node, offset: int, axis1: int, axis2: int) -> Node:
 
 
 @implements(np.diag)
+@at_known("diag", "k")
 def _diag(v: Any, k: int = 0) -> Node:
     node = as_node(v)
     if len(node.shape) == 2:
@@ -167,6 +172,7 @@ def _diag(v: Any, k: int = 0) -> Node:
 
 
 @implements(np.diagflat)
+@at_known("diagflat", "k")
 def _diagflat(v: Any, k: int = 0) -> Node:
     node = as_node(v)
     return _diag(Tensor(reshaped(node, (prod(node.shape),))), k)

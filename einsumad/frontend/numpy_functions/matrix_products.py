@@ -14,6 +14,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.broadcasting import spread
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
@@ -27,6 +28,7 @@ def _tensor(x: Any) -> Any:
 
 
 @implements(np.linalg.matrix_power)
+@at_known("linalg.matrix_power", "n")
 def _matrix_power(a: Any, n: Any) -> Node:
     base = _tensor(a)
     if base.ndim < 2 or base.shape[-1] != base.shape[-2]:

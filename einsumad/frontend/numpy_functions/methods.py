@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, some_axes
 from einsumad.frontend.broadcasting import spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.joining import concatenated
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, number
@@ -60,7 +60,7 @@ def _operand(ufunc: np.ufunc, method: str, array: Any, dtype: Any) -> Node:
         node = in_dtype(node, dtype)
     (first, _), target = ufunc_operands(ufunc, Tensor(node), Tensor(node))
     if first.dtype != target:
-        raise TracingError(f"{name} is not supported on traced values: its entries are no operands of the function")
+        raise refused(name, "of entries that are no operands of the function")
     return first
 
 
@@ -164,9 +164,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *second: Any) -> Node:
         values = in_dtype(as_node(second[0], node.dtype), node.dtype)
         return _added_at(node, places, values, -1 if ufunc is np.subtract else 1)
     if np.unique(places).size != places.size:
-        raise TracingError(
-            f"{name} at places that are named twice is supported for add and subtract only: use one call for each"
-        )
+        raise refused(name, "at places that are named twice")
     chosen = Tensor(reshaped(node, (size,)))[places]
     return put(node, places, in_dtype(as_node(ufunc(chosen, *second)), node.dtype))
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, some_axes
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.numpy_functions.linear_algebra import floating_matrix, square_matrices
 from einsumad.frontend.numpy_functions.reductions import extremum, summed
@@ -29,13 +30,13 @@ _FROBENIUS = (None, "fro", "f")
 _PAIR = 2
 
 
-def _order(ord: Any) -> Any:
+def _order(name: str, ord: Any) -> Any:
     """The order as a Python number or text; what is traced has no value that the graph could depend on."""
     if ord is None or isinstance(ord, str) or is_python_number(ord):
         return ord
     if isinstance(ord, (np.integer, np.floating)):
         return ord.item()
-    raise TracingError(f"the order of a norm is a number or a text, not {type(ord).__name__}: it is not differentiated")
+    raise refused(f"numpy.linalg.{name}", "ord", f"with an order of type {type(ord).__name__}")
 
 
 def _real(x: Any) -> Node:
@@ -45,7 +46,7 @@ def _real(x: Any) -> Node:
 
 @implements(np.linalg.norm)
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:
-    node, order = _real(x), _order(ord)
+    node, order = _real(x), _order("norm", ord)
     rank = len(node.shape)
     if axis is None:
         if order is None:
@@ -72,7 +73,7 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any
     node = _real(x)
     rank = len(node.shape)
     axes = tuple(range(rank)) if axis is None else tuple(sorted(normalize_axis_tuple(axis, rank)))
-    return _vector(node, axes, _order(ord), keepdims)
+    return _vector(node, axes, _order("vector_norm", ord), keepdims)
 
 
 @implements(np.linalg.matrix_norm)
@@ -81,7 +82,7 @@ def _matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Node:
     rank = len(node.shape)
     if rank < _PAIR:
         raise ShapeError(f"a matrix norm needs two axes or more, got shape {node.shape}")
-    return _matrix(node, rank - 2, rank - 1, _order(ord), keepdims)
+    return _matrix(node, rank - 2, rank - 1, _order("matrix_norm", ord), keepdims)
 
 
 def _euclidean(node: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
@@ -142,7 +143,7 @@ def _matrix(node: Node, row: int, column: int, order: Any, keepdims: Any) -> Nod
 
 @implements(np.linalg.cond)
 def _cond(x: Any, p: Any = None) -> Node:
-    order = _order(p)
+    order = _order("cond", p)
     given = _real(x)
     if 0 in given.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")

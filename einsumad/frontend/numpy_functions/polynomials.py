@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
-from einsumad.frontend.known import known
+from einsumad.frontend.coverage.limits import refused
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.registry import implements
@@ -21,7 +21,7 @@ from einsumad.graph import Node
 
 def _coefficients(name: str, p: Any) -> Any:
     if isinstance(p, np.poly1d):
-        raise TracingError(f"numpy.{name} of a poly1d is not supported on traced values: give its coefficients")
+        raise refused(f"numpy.{name}", "of a poly1d")
     return tensor(np.atleast_1d(p) if not isinstance(p, Tensor) else p)
 
 
@@ -29,7 +29,7 @@ def _coefficients(name: str, p: Any) -> Any:
 def _polyval(p: Any, x: Any) -> Node:
     coefficients = _coefficients("polyval", p)
     if isinstance(x, np.poly1d):
-        raise TracingError("numpy.polyval at a poly1d is not supported on traced values: use np.polymul and np.polyadd")
+        raise refused("numpy.polyval", "at a poly1d")
     at = tensor(x)
     result = np.zeros_like(at)
     for coefficient in coefficients:
@@ -69,10 +69,7 @@ def _trimmed(name: str, p: Any) -> Any:
         raise ValueError("Polynomial must be 1d only.")
     leading = int(np.flatnonzero(values)[0]) if np.any(values) else max(values.size - 1, 0)
     if leading and isinstance(p, Tensor):
-        raise TracingError(
-            f"numpy.{name} drops leading coefficients that are zero, and with them their derivatives: use np.convolve, "
-            "which keeps them"
-        )
+        raise refused(f"numpy.{name}", "of traced coefficients that begin with zero")
     return coefficients[leading:]
 
 
@@ -101,14 +98,12 @@ def _without_zeros(rest: Any, eliminated: int) -> Any:
     while start < value.size - 1 and np.allclose(value[start], 0, rtol=1e-14):
         start += 1
     if start > eliminated:
-        raise TracingError(
-            "numpy.polydiv drops leading coefficients of the remainder that are zero, and with them their derivatives: "
-            "there is no derivative where the degree of the remainder falls"
-        )
+        raise refused("numpy.polydiv", "with a remainder that begins with zero")
     return rest[start:]
 
 
 @implements(np.polyder)
+@at_known("polyder", "m")
 def _polyder(p: Any, m: int = 1) -> Node:
     if int(m) < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
@@ -119,6 +114,7 @@ def _polyder(p: Any, m: int = 1) -> Node:
 
 
 @implements(np.polyint)
+@at_known("polyint", "m")
 def _polyint(p: Any, m: int = 1, k: Any = None) -> Node:
     order = int(m)
     if order < 0:
@@ -139,9 +135,7 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Node:
 def _poly(seq_of_zeros: Any) -> Any:
     zeros = np.atleast_1d(tensor(seq_of_zeros))
     if zeros.ndim != 1:
-        raise TracingError(
-            "numpy.poly of a matrix needs its eigenvalues, which can be complex: it is supported for a vector of zeros"
-        )
+        raise refused("numpy.poly", "of a matrix")
     if not zeros.size:
         return 1.0
     dtype = np.dtype(np.mintypecode(zeros.dtype.char)) if zeros.dtype.kind != "f" else zeros.dtype
@@ -154,6 +148,7 @@ def _poly(seq_of_zeros: Any) -> Any:
 
 
 @implements(np.vander)
+@at_known("vander", "N")
 def _vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
     values = tensor(x)
     if values.ndim != 1:

@@ -18,6 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from einsumad.errors import ShapeError
 from einsumad.frontend.axes import axes_last, insert_axes, one_axis, permuted
 from einsumad.frontend.broadcasting import align, product, spread
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import read_axis, reshaped, take_at, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
@@ -67,6 +68,7 @@ def _flip_one(node: Node, axis: int) -> Node:
 
 
 @implements(np.rot90)
+@at_known("rot90", "k")
 def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Node:
     node = as_node(m)
     first, second = normalize_axis_tuple(axes, len(node.shape))
@@ -83,6 +85,7 @@ def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Node:
 
 
 @implements(np.roll)
+@at_known("roll", "shift", "axis")
 def _roll(a: Any, shift: Any, axis: Any = None) -> Node:
     node = as_node(a)
     if axis is None:
@@ -102,6 +105,7 @@ def _roll_axis(node: Node, shift: int, axis: int) -> Node:
 
 
 @implements(np.repeat)
+@at_known("repeat", "repeats")
 def _repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     node = as_node(a)
     if axis is None:
@@ -118,6 +122,7 @@ def _repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
 
 
 @implements(np.tile)
+@at_known("tile", "reps")
 def _tile(A: Any, reps: Any) -> Node:
     node = as_node(A)
     counts = [int(count) for count in np.atleast_1d(reps)]
@@ -130,6 +135,7 @@ def _tile(A: Any, reps: Any) -> Node:
 
 
 @implements(np.resize)
+@at_known("resize", "new_shape")
 def _resize(a: Any, new_shape: Any) -> Node:
     shape = (int(new_shape),) if np.ndim(new_shape) == 0 else tuple([int(n) for n in new_shape])
     if any(n < 0 for n in shape):
@@ -144,11 +150,13 @@ def _resize(a: Any, new_shape: Any) -> Node:
 
 
 @implements(np.tril)
+@at_known("tril", "k")
 def _tril(m: Any, k: int = 0) -> Node:
     return _triangle(as_node(m), lambda rows, columns: np.tri(rows, columns, k, dtype=bool))
 
 
 @implements(np.triu)
+@at_known("triu", "k")
 def _triu(m: Any, k: int = 0) -> Node:
     return _triangle(as_node(m), lambda rows, columns: ~np.tri(rows, columns, k - 1, dtype=bool))
 
@@ -176,6 +184,7 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
 
 
 @implements(sliding_window_view)
+@at_known("lib.stride_tricks.sliding_window_view", "window_shape")
 def _sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Node:

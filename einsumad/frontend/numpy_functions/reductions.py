@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, some_axes
 from einsumad.frontend.broadcasting import product, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, number
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, floating, in_dtype, reduced_dtype, tensor
@@ -46,7 +46,7 @@ def _sum(
     node = _entries(a, where, 0)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.sum, node.dtype)
     if target == BOOL:
-        raise TracingError("numpy.sum(dtype=bool) is not supported on traced values: use np.any")
+        raise refused("numpy.sum", "dtype")
     total = summed(node, some_axes(axis, len(node.shape)), keepdims, target)
     return in_dtype(as_node(Tensor(total) + initial), target) if is_given(initial) else total
 
@@ -222,7 +222,7 @@ def _prod(
     node = _entries(a, where, 1)
     target = np.dtype(dtype) if dtype is not None else reduced_dtype(np.prod, node.dtype)
     if target == BOOL:
-        raise TracingError("numpy.prod(dtype=bool) is not supported on traced values: use np.all")
+        raise refused("numpy.prod", "dtype")
     axes = some_axes(axis, len(node.shape))
     result = axes_last(in_dtype(node, target), axes)
     for _ in axes:

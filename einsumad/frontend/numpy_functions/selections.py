@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import broadcast_shape, constant_of, product, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
@@ -25,9 +25,7 @@ from einsumad.graph import BOOL, Node, Ones, Zero, add
 @implements(np.where)
 def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if x is None or y is None:
-        raise TracingError(
-            "numpy.where(condition) gives positions, whose number depends on values: use np.where(condition, x, y)"
-        )
+        raise refused("numpy.where", "of a condition alone")
     mask = in_dtype(as_node(condition), BOOL)
     (a, b), dtype = common_operands(x, y)
     shape = broadcast_shape(mask.shape, a.shape, b.shape)

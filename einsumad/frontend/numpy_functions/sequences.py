@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import tensor
 from einsumad.frontend.registry import implements, refuse_options
@@ -27,11 +28,12 @@ def _floating(name: str, ends: tuple[Any, ...], dtype: Any) -> tuple[list[Any], 
     common = np.result_type(*[x.dtype if isinstance(x, Tensor) else x for x in lifted], 1.0)
     target = common if dtype is None else np.dtype(dtype)
     if target.kind != "f":
-        raise TracingError(f"numpy.{name}(dtype={dtype!r}) is not supported on traced values: round the result")
+        raise refused(f"numpy.{name}", "dtype", f"dtype={dtype!r}")
     return [tensor(x, common) for x in lifted], target
 
 
 @implements(np.linspace)
+@at_known("linspace", "num")
 def _linspace(
     start: Any,
     stop: Any,
@@ -63,6 +65,7 @@ def _linspace(
 
 
 @implements(np.logspace)
+@at_known("logspace", "num")
 def _logspace(
     start: Any,
     stop: Any,
@@ -82,6 +85,7 @@ def _logspace(
 
 
 @implements(np.geomspace)
+@at_known("geomspace", "num")
 def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Node:
     (first, last, _), target = _floating("geomspace", (start, stop, np.zeros((), dtype)), dtype)
     for end in (first, last):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import tensor
@@ -40,7 +40,7 @@ def _unique(
 ) -> Any:
     x = tensor(ar)
     if axis is not None and x.ndim != 1:
-        raise TracingError("numpy.unique(axis=...) is not supported on traced values: which rows are equal has no form")
+        raise refused("numpy.unique", "axis")
     options |= {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     found: Any = np.unique(known(x, "unique"), **options)
     if not isinstance(found, tuple):

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import axes_last, flag, insert_axes, one_axis, permuted, some_axes
-from einsumad.frontend.known import known
+from einsumad.frontend.coverage.limits import refused
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.maps import merge_axes, reshaped
 from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype
@@ -52,6 +52,7 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 
 
 @implements(np.partition)
+@at_known("partition", "kth")
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.partition", order=order)
     return _along("partition", a, axis, _places(a, kth, axis))
@@ -67,6 +68,7 @@ def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
 
 
 @implements(np.argpartition)
+@at_known("argpartition", "kth")
 def _argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.argpartition", order=order)
     return _along("argpartition", a, axis, _places(a, kth, axis))
@@ -202,7 +204,7 @@ class Chances:
 def chances(name: str, q: Any, a: Any, method: Any, whole: int = 1) -> Chances:
     """The probabilities as parts of a whole; Python's numbers are as weak as in NumPy."""
     if isinstance(q, Tensor):
-        raise TracingError("quantiles are not differentiated in their probabilities: give these as plain numbers")
+        raise refused(name, "in q")
     values = np.asarray(q) if whole == 1 else np.asarray(np.true_divide(q, whole))
     if np.any((values < 0) | (values > 1) | np.isnan(values)):
         raise ValueError(f"quantiles must be in the range [0, {whole}]")
@@ -219,7 +221,7 @@ def _quantiles(name: str, a: Any, chance: Chances, axis: Any, keepdims: Any) -> 
     node = as_node(a)
     axes = some_axes(axis, len(node.shape))
     if not prod(node.shape[k] for k in axes):
-        raise TracingError(f"{name} of no entries has no value")
+        raise refused(name, "of no entries")
     rows = _ascending(node, axes, None if chance.are_exact else chance.dtype)
     low, high, share = chance.places(rows.shape[-1])
     below, above = rows[..., low], rows[..., high]

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.known import known
+from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import put_at, reshaped
 from einsumad.frontend.numpy_functions.indexing import node_size
@@ -73,6 +74,7 @@ def _weights(values: Any, weight: Any, axes: tuple[int, ...] | None) -> Any:
 
 
 @implements(np.cov)
+@at_known("cov", "fweights")
 def _cov(
     m: Any,
     y: Any = None,
@@ -114,7 +116,7 @@ def _cov(
 def _normalisation(rows: Any, less: int, fweights: Any, aweights: Any) -> tuple[Any, Any]:
     """The weights of the samples, and what the sum of products is divided by."""
     if fweights is not None:
-        frequencies = np.asarray(known(fweights, "cov(fweights=...)"), float)
+        frequencies = np.asarray(fweights, float)
         if not np.all(frequencies == np.around(frequencies)):
             raise TypeError("fweights must be integer")
         _check_weights("fweights", frequencies, rows.shape[1])
@@ -190,10 +192,7 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
 def _edges(a: Any, bins: Any, bounds: Any) -> tuple[Node, np.ndarray]:
     """The edges of the bins and their values, which decide on what is counted where."""
     if isinstance(bins, str):
-        raise TracingError(
-            f"numpy.histogram(bins={bins!r}) is not supported on traced values: the number of bins depends on values; "
-            "give it, or the edges"
-        )
+        raise refused("numpy.histogram", "bins", f"bins={bins!r}")
     if np.ndim(bins) == 1:
         edges = as_node(bins)
         return edges, np.histogram_bin_edges(known(a, "histogram"), known(bins, "histogram"))
@@ -218,7 +217,7 @@ def _histogram(
     else:
         weight = tensor(weights)
         if weight.dtype == BOOL and np.ndim(bins) == 1 and values.size:
-            raise TypeError("numpy.histogram of truth values as weights is not supported with edges: convert them")
+            raise refused("numpy.histogram", "of truth values as weights with edges")
         counts = _weighted(values, found, weight)
     if density:
         widths, total = tensor(np.diff(Tensor(edges)), np.float64), np.sum(counts)

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import product, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.joining import concatenated
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.known import at_known
+from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import padded, reshaped, take_at, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
 from einsumad.frontend.numpy_functions.rearranging import flipped
@@ -35,6 +37,7 @@ _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 
 @implements(np.pad)
+@at_known("pad", "pad_width")
 def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Node:
     node = as_node(array)
     rank = len(node.shape)
@@ -51,10 +54,9 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
     if mode in _STATISTICS or mode == "linear_ramp":
         return _with_values(node, widths, mode, options)
     if mode not in _BY_INDEX:
-        known = ", ".join(map(repr, ("constant", "linear_ramp", *_STATISTICS, *_BY_INDEX)))
-        raise TracingError(f"numpy.pad with mode={mode!r} is not supported on traced values: there are {known}")
+        raise refused("numpy.pad", "mode", f"mode={mode!r}")
     if options.get("reflect_type", "even") != "even":
-        raise TracingError("numpy.pad(reflect_type=...) is not supported on traced values: leave it out")
+        raise refused("numpy.pad", "reflect_type")
     for axis, width in enumerate(widths):
         if any(width):
             index = np.pad(np.arange(node.shape[axis]), width, mode)
@@ -102,6 +104,8 @@ def _refuse(options: dict[str, Any]) -> None:
 
 def _with_constants(node: Node, widths: list[list[int]], values: Any) -> Node:
     """The node with numbers around it, one for each side."""
+    if holds_tensor(values):
+        raise refused("numpy.pad", "constant_values")
     numbers = np.broadcast_to(np.asarray(values), (len(widths), 2))
     for axis, (before, after) in enumerate(widths):
         if not before and not after:
@@ -126,6 +130,7 @@ def _filled_run(node: Node, axis: int, first: int, length: int, value: Any) -> N
 
 
 @implements(np.diff)
+@at_known("diff", "n")
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Node:
     node = as_node(a)
     if n < 0:

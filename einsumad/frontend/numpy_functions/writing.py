@@ -14,6 +14,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.broadcasting import spread
+from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements
@@ -28,6 +29,7 @@ def _setitem(a: Any, index: Any, value: Any) -> Node:
 
 
 @implements(np.put)
+@at_known("put", "ind")
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Node:
     node = as_node(a)
     positions = np.asarray(ind)
@@ -64,6 +66,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> Node:
 
 
 @implements(np.put_along_axis)
+@at_known("put_along_axis", "indices")
 def _put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Node:
     node = as_node(arr)
     every = np.arange(prod(node.shape)).reshape(node.shape)
@@ -95,6 +98,7 @@ def _check_safe(name: str, values: Any, node: Node) -> None:
 
 
 @implements(np.place)
+@at_known("place", "mask")
 def _place(arr: Any, mask: Any, vals: Any) -> Node:
     node = as_node(arr)
     _check_safe("place", vals, node)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from einsumad.errors import DifferentiationError, ShapeError
+from einsumad.frontend.evaluation import without_values
 from einsumad.frontend.lifting import as_node, one_leaf_per_array
 from einsumad.frontend.own.arguments import Layout, Number, Static, holds_traced
 from einsumad.frontend.own.columns import by_columns
@@ -35,6 +36,7 @@ from einsumad.rewriting import normalise
 
 Kind = Literal["push", "pull"]
 Operands = tuple[tuple[Shape, np.dtype], ...]
+_BY_ARRAYS = "put what needs values into an einsumad.custom_function of its own, which is given arrays"
 _SEED = {"push": "tangent", "pull": "cotangent"}
 
 
@@ -270,7 +272,7 @@ def _cotangent_leaves(call: Call, arguments: tuple[Any, ...], result: Any) -> li
 def _rule(call: Call, kind: Kind) -> Callable[..., Any]:
     rule = call.definition.push if kind == "push" else call.definition.pull
     assert rule is not None
-    return rule
+    return without_values(f"{kind} of {call.name} is traced once for all values", _BY_ARRAYS)(rule)
 
 
 def _checked(call: Call, kind: Kind, part: Any, shape: Shape, dtype: np.dtype) -> Node | None:

@@ -18,27 +18,28 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import broadcast_shape, spread
-from einsumad.frontend.lifting import as_node, is_python_number, plain_array
+from einsumad.frontend.lifting import as_node, holds_tensor, is_python_number, plain_array
 from einsumad.frontend.own.conditions import guarded, on_real_numbers, without_points
 from einsumad.frontend.own.translation import Expression, refusal, statements
 from einsumad.frontend.promotion import in_dtype
+from einsumad.frontend.scipy_special import functions
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable
-from einsumad.functions import apply
 
 
 class _Special:
     """`scipy.special` for plain and traced values, loaded on use."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module("scipy.special"), name)
+        own = getattr(importlib.import_module("scipy.special"), name)
+        if not hasattr(functions, name):
+            return own
 
-    @staticmethod
-    def polygamma(order: int, x: Any) -> Any:
-        """SciPy's function, which is no ufunc and so would not see a traced value."""
-        if isinstance(x, Tensor):
-            return Tensor(apply("polygamma", x.node, params=(order,)))
-        return importlib.import_module("scipy.special").polygamma(order, x)
+        def either(*args: Any) -> Any:
+            """SciPy's function, which is no ufunc and so would not see a traced value, or ours."""
+            return (getattr(functions, name) if holds_tensor(args) else own)(*args)
+
+        return either
 
 
 class SymbolicFunction:
@@ -167,7 +168,15 @@ def _sympy() -> Any:
 
 
 def _as_number(symbol: Expression, value: Any) -> Expression:
-    number = _sympy().sympify(value, strict=True) if not isinstance(value, str) else None
+    if isinstance(value, Tensor) or np.ndim(value):
+        raise TypeError(
+            f"the parameter {symbol} must be a real number, got {type(value).__name__} of shape {np.shape(value)}: "
+            "what is traced, or differs from entry to entry, is an argument: name the symbol as one"
+        )
+    try:
+        number = None if isinstance(value, str) else _sympy().sympify(value, strict=True)
+    except _sympy().SympifyError:
+        number = None
     if number is None or not number.is_number or not number.is_comparable:
         raise TypeError(f"the parameter {symbol} must be a real number, got {value!r}")
     return number

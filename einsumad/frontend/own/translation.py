@@ -1,12 +1,13 @@
 """Expressions of SymPy as source text of NumPy and SciPy.
 
-Owns the table of functions and the spelling. Imports errors only; SymPy is whatever the caller's expression comes from.
+Owns the spelling. Imports errors and the tables of functions; SymPy is whatever the caller's expression comes from.
 Invariant: the text has the names that it was given for the symbols, numbers, operators and functions of the table, and
 nothing else; what is not in the table is refused by name. Real numbers only.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from einsumad.errors import TracingError
+from einsumad.frontend.own.counterparts import CALLS, CHOICES, OTHERWISE, REASONS
 
 Expression = Any
 """An expression of SymPy."""
@@ -21,65 +23,10 @@ Expression = Any
 CHOICE, SUM, PRODUCT, POWER, ATOM = range(5)
 _EXACT = 2**53
 
-# functions of SymPy by name: a template of their arguments
-_CALLS = {
-    "exp": "np.exp({0})",
-    "log": "np.log({0})",
-    "Abs": "np.abs({0})",
-    "sign": "np.sign({0})",
-    "floor": "np.floor({0})",
-    "ceiling": "np.ceil({0})",
-    "Mod": "np.mod({0}, {1})",
-    "Heaviside": "np.heaviside({0}, {1})",
-    "atan2": "np.arctan2({0}, {1})",
-    "expm1": "np.expm1({0})",
-    "log1p": "np.log1p({0})",
-    "exp2": "np.exp2({0})",
-    "log2": "np.log2({0})",
-    "log10": "np.log10({0})",
-    "Sqrt": "np.sqrt({0})",
-    "Cbrt": "np.cbrt({0})",
-    "hypot": "np.hypot({0}, {1})",
-    "erf": "special.erf({0})",
-    "erfc": "special.erfc({0})",
-    "erfinv": "special.erfinv({0})",
-    "erfcinv": "special.erfcinv({0})",
-    "gamma": "special.gamma({0})",
-    "factorial": "special.gamma({0} + 1)",
-    "loggamma": "(special.gammaln({0}) * np.where(np.greater({0}, 0), 1, np.nan))",
-    "digamma": "special.psi({0})",
-    "trigamma": "special.polygamma(1, {0})",
-    "beta": "special.beta({0}, {1})",
-    "sin": "np.sin({0})",
-    "cos": "np.cos({0})",
-    "tan": "np.tan({0})",
-    "asin": "np.arcsin({0})",
-    "acos": "np.arccos({0})",
-    "atan": "np.arctan({0})",
-    "sinh": "np.sinh({0})",
-    "cosh": "np.cosh({0})",
-    "tanh": "np.tanh({0})",
-    "asinh": "np.arcsinh({0})",
-    "acosh": "np.arccosh({0})",
-    "atanh": "np.arctanh({0})",
-    "asec": "np.arccos(1 / {0})",
-    "acsc": "np.arcsin(1 / {0})",
-    "acot": "np.arctan(1 / {0})",
-    "asech": "np.arccosh(1 / {0})",
-    "acsch": "np.arcsinh(1 / {0})",
-    "acoth": "np.arctanh(1 / {0})",
-    "Equality": "np.equal({0}, {1})",
-    "Unequality": "np.not_equal({0}, {1})",
-    "StrictLessThan": "np.less({0}, {1})",
-    "LessThan": "np.less_equal({0}, {1})",
-    "StrictGreaterThan": "np.greater({0}, {1})",
-    "GreaterThan": "np.greater_equal({0}, {1})",
-    "Not": "np.logical_not({0})",
-}
-_INVERSE = {"sec": "np.cos", "csc": "np.sin", "cot": "np.tan", "sech": "np.cosh", "csch": "np.sinh", "coth": "np.tanh"}
+_INVERSE = {"sec": "np.cos", "csc": "np.sin", "sech": "np.cosh", "csch": "np.sinh", "coth": "np.tanh"}
 _FOLDED = {"And": "np.logical_and", "Or": "np.logical_or", "Xor": "np.logical_xor"}
 _EXTREMES = {"Max": ("np.maximum", "np.max"), "Min": ("np.minimum", "np.min")}
-_OF_ORDER = {"polygamma": "polygamma", "besselj": "jv", "besseli": "iv"}
+_OPERATION = re.compile(r"\} [-+*/]|[-+*/] \{")
 
 
 @dataclass(slots=True)
@@ -116,10 +63,20 @@ class Source:
             return self._product(node)
         if node.is_Pow:
             return self._power(node.base, node.exp)
-        if kind in _CALLS:
-            level = ATOM if "} +" in _CALLS[kind] or "/ {" in _CALLS[kind] else CHOICE
-            return _CALLS[kind].format(*[self.text(arg, level) for arg in node.args]), ATOM
+        if kind in CALLS:
+            return self._filled(CALLS[kind], node.args), ATOM
+        if kind in CHOICES:
+            for fits, template in CHOICES[kind]:
+                if fits(node.args):
+                    return self._filled(template, node.args), ATOM
+            raise refusal(node)
         return self._by_rule(kind, node), ATOM
+
+    def _filled(self, template: str, args: Sequence[Expression]) -> str:
+        """The template with the arguments, those within tuples one after the other."""
+        level = ATOM if _OPERATION.search(template) else CHOICE
+        flat = [part for arg in args for part in (arg if "Tuple" in type(arg).__name__ else [arg])]
+        return template.format(*[self.text(arg, level) for arg in flat])
 
     def _by_rule(self, kind: str, node: Expression) -> str:
         args: Sequence[Expression] = node.args
@@ -129,13 +86,6 @@ class Source:
             return self._folded(_FOLDED[kind], [self.text(arg) for arg in args])
         if kind in _EXTREMES:
             return self._extreme(*_EXTREMES[kind], args)
-        if kind in _OF_ORDER and args[0].is_Integer and (kind != "polygamma" or args[0] >= 0):
-            order, operand = int(args[0]), self.text(args[1])
-            return (
-                f"special.psi({operand})"
-                if (kind, order) == ("polygamma", 0)
-                else (f"special.{_OF_ORDER[kind]}({order}, {operand})")
-            )
         if kind == "frac":
             return f"({self.text(args[0], PRODUCT)} - np.floor({self.text(args[0])}))"
         if kind == "Piecewise":
@@ -241,10 +191,11 @@ def _fraction(number: Expression) -> tuple[list[str], list[str]]:
 def refusal(node: Expression) -> TracingError:
     """The error for what has no counterpart."""
     sympy: Any = sys.modules["sympy"]
+    kind = type(node).__name__
     shown = node.xreplace({symbol: sympy.Symbol(symbol.name) for symbol in node.free_symbols})
     return TracingError(
-        f"{shown} ({type(node).__name__}) has no counterpart for real arrays that derivatives are known of: write it "
-        "with other functions"
+        f"{shown} ({kind}) has no counterpart for real arrays that derivatives are known of: "
+        f"{REASONS.get(kind, OTHERWISE)}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.scipy_linalg.dispatch import floating, matrices, supports_tracing
 from einsumad.frontend.scipy_linalg.equations import adjoint, triangular
@@ -81,4 +81,4 @@ def _read(name: str, a: Tensor, assume_a: Any, lower: bool) -> Any:
         return np.triu(np.tril(a, 1), -1)
     if kind in ("upper triangular", "lower triangular"):
         return np.tril(a) if kind[0] == "l" else np.triu(a)
-    raise TracingError(f"scipy.linalg.{name}(assume_a={assume_a!r}) is not supported on traced values")
+    raise refused(f"scipy.linalg.{name}", "assume_a", f"assume_a={assume_a!r}")

@@ -20,6 +20,7 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.broadcasting import broadcast_shape, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.tensor import Tensor, wrap
@@ -53,10 +54,7 @@ def refuse(name: str, given: Mapping[str, Any], **defaults: Any) -> None:
     """Raise for each option whose value is not the one that is supported."""
     for option, default in defaults.items():
         if given[option] is not default and given[option] != default:
-            raise TracingError(
-                f"scipy.linalg.{name}({option}={given[option]!r}) is not supported on traced values: "
-                f"there is {option}={default!r}"
-            )
+            raise refused(f"scipy.linalg.{name}", option, f"{option}={given[option]!r}")
 
 
 def floating(name: str, x: Any) -> Node:

@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.scipy_linalg.dispatch import choice, floating, in_common, matrices, refuse, supports_tracing
 from einsumad.frontend.scipy_linalg.equations import solve_triangular
 from einsumad.frontend.tensor import Tensor
@@ -205,10 +206,7 @@ def qr(
                     -2,
                 ),
             )
-        raise TracingError(
-            "scipy.linalg.qr(mode='full') of a tall matrix is not supported on traced values: the columns that it adds "
-            "are any that complete a basis and have no derivative; use mode='economic'"
-        )
+        raise refused("scipy.linalg.qr", "mode")
     return (np.linalg.qr(matrix, "r"),) if mode == "r" else tuple(np.linalg.qr(matrix))
 
 

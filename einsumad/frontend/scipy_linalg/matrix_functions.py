@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import ShapeError, TracingError
+from einsumad.errors import ShapeError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.scipy_linalg.dispatch import choice, in_common, matrices, supports_tracing
@@ -104,7 +105,7 @@ def fractional_matrix_power(A: Any, t: Any) -> Any:
         return _power(A, int(t))
     exponent = as_node(t)
     if exponent.shape or exponent.dtype.kind not in "iuf":
-        raise TracingError(f"scipy.linalg.fractional_matrix_power needs a real number t, got shape {exponent.shape}")
+        raise refused("scipy.linalg.fractional_matrix_power", "t", f"with t of shape {exponent.shape}")
     logarithm = _row("logm", Tensor(matrices("fractional_matrix_power", A)))
     return _row("expm", Tensor(in_dtype(exponent, logarithm.dtype)) * logarithm)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import floating, ufunc_operands
 from einsumad.frontend.registry import implements_special, qualified_name
-from einsumad.frontend.scipy_special.parameters import Parameters, at_least, number_of, plain, selected
+from einsumad.frontend.scipy_special.parameters import Parameters, at_least_zero, number_of, plain, selected
 from einsumad.functions import apply
 from einsumad.functions.elementwise.bessel import bessel
 from einsumad.graph import Node, constant_like, multiply, scale, total, zero
@@ -105,8 +105,10 @@ def _of_order(ufunc: np.ufunc, order: Any, x: Any) -> Node:
     _, dtype = ufunc_operands(ufunc, order, x)
     (operand,) = floating(name, dtype, [as_node(x, dtype)])
     if ufunc.__name__ == "expn":
-        at_least(0, name, orders)
-    return selected([orders], operand, build)
+        at_least_zero(name, orders)
+    if ufunc.__name__ == "ive" and np.any((orders < 0) & (orders != np.floor(orders))):
+        raise refused(name, "of an order below 0 that is not whole")
+    return selected(name, [orders], operand, build)
 
 
 @implements_special(*_DEGREES)
@@ -114,11 +116,11 @@ def _of_degree(ufunc: np.ufunc, degree: Any, *rest: Any) -> Node:
     name = qualified_name(ufunc)
     *weights, x = rest
     degrees = plain(name, "degree", degree, whole=True)
-    at_least(0, name, degrees)
+    at_least_zero(name, degrees)
     parameters = [degrees, *[plain(name, "weight", weight) for weight in weights]]
     _, dtype = ufunc_operands(ufunc, degree, *rest)
     (operand,) = floating(name, dtype, [as_node(x, dtype)])
-    return selected(parameters, operand, _DEGREES[ufunc.__name__])
+    return selected(name, parameters, operand, _DEGREES[ufunc.__name__])
 
 
 @implements_special("besselpoly")
@@ -127,7 +129,7 @@ def _besselpoly(ufunc: np.ufunc, a: Any, power: Any, order: Any) -> Node:
     parameters = [plain(name, "exponent", power), plain(name, "order", order)]
     _, dtype = ufunc_operands(ufunc, a, power, order)
     (operand,) = floating(name, dtype, [as_node(a, dtype)])
-    return selected(parameters, operand, _with_row("bessel_moment"))
+    return selected(name, parameters, operand, _with_row("bessel_moment"))
 
 
 _CYLINDERS = ("pbdv", "pbvv", "pbwa")
@@ -141,7 +143,7 @@ def _parabolic_cylinder(ufunc: np.ufunc, order: Any, x: Any) -> tuple[Node, Node
     (operand,) = floating(name, dtype, [as_node(x, dtype)])
 
     def part(slope: int) -> Node:
-        return selected([orders], operand, lambda z, p: row("parabolic_cylinder", z, params=(kind, p[0], slope)))
+        return selected(name, [orders], operand, lambda z, p: row("parabolic_cylinder", z, params=(kind, p[0], slope)))
 
     return part(0), part(1)
 
@@ -150,10 +152,10 @@ def _parabolic_cylinder(ufunc: np.ufunc, order: Any, x: Any) -> tuple[Node, Node
 def _lpmv(ufunc: np.ufunc, order: Any, degree: Any, x: Any) -> Node:
     name = qualified_name(ufunc)
     orders, degrees = plain(name, "order", order, whole=True), plain(name, "degree", degree, whole=True)
-    at_least(0, name, degrees)
+    at_least_zero(name, degrees)
     _, dtype = ufunc_operands(ufunc, order, degree, x)
     (operand,) = floating(name, dtype, [as_node(x, dtype)])
-    return selected([orders, degrees], operand, associated_legendre)
+    return selected(name, [orders, degrees], operand, associated_legendre)
 
 
 def associated_legendre(x: Node, params: Parameters) -> Node:
@@ -162,7 +164,7 @@ def associated_legendre(x: Node, params: Parameters) -> Node:
     m = abs(order)
     if m > degree:
         if order < 0:
-            raise TracingError(f"scipy.special.lpmv of order {order} and degree {degree} is undefined: use 0")
+            raise refused("scipy.special.lpmv", "of an order below -degree")
         return zero(x.shape, x.dtype)
     front = float(np.prod(np.arange(1.0, 2 * m, 2))) * (-1) ** m
     if order < 0:

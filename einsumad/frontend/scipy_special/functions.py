@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
 from einsumad.frontend.axes import some_axes
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
-from einsumad.frontend.scipy_special.parameters import Parameters, at_least, number_of, plain, selected
+from einsumad.frontend.scipy_special.parameters import Parameters, at_least_zero, number_of, plain, selected
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.functions.elementwise.bessel import spherical_slope
@@ -85,10 +85,11 @@ def softmax(x: Any, axis: Any = None) -> Any:
 
 def polygamma(n: Any, x: Any) -> Any:
     """The n-th derivative of the digamma function, for plain whole n."""
-    orders = plain("scipy.special.polygamma", "order", n, whole=True)
-    at_least(0, "scipy.special.polygamma", orders)
+    name = "scipy.special.polygamma"
+    orders = plain(name, "order", n, whole=True)
+    at_least_zero(name, orders)
     operand = floats(x, np.result_type(orders.dtype, as_node(x).dtype)).node
-    return Tensor(selected([orders], operand, lambda z, params: row("polygamma", z, params=params)))
+    return Tensor(selected(name, [orders], operand, lambda z, params: row("polygamma", z, params=params)))
 
 
 def multigammaln(a: Any, d: Any) -> Any:
@@ -101,8 +102,10 @@ def multigammaln(a: Any, d: Any) -> Any:
 
 def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     """``Gamma(n + 1)``, 0 for negative n."""
-    if exact or extend != "zero":
-        raise TracingError("scipy.special.factorial is supported with exact=False and extend='zero' on traced values")
+    if exact:
+        raise refused("scipy.special.factorial", "exact")
+    if extend != "zero":
+        raise refused("scipy.special.factorial", "extend")
     value: Any = floats(n, np.float64)
     known: Any = np.where(value < 0, 0, value)
     return np.where(value < 0, 0, Tensor(row("gamma", as_node(known + 1))))
@@ -111,7 +114,7 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
     """``binom(N, k)``, 0 where not ``0 <= k <= N``; with repetition ``binom(N + k - 1, k)``, and 1 for N = k = 0."""
     if exact:
-        raise TracingError("scipy.special.comb(exact=True) is not supported on traced values: leave it out")
+        raise refused("scipy.special.comb", "exact")
     if repetition:
         n, m = of_loop(N, k)
         nothing: Any = (n == 0) & (m == 0)
@@ -126,7 +129,7 @@ def _binom(n: Any, m: Any) -> Tensor:
 def perm(N: Any, k: Any, exact: bool = False) -> Any:
     """``N!/(N - k)!``, 0 where not ``0 <= k <= N``."""
     if exact:
-        raise TracingError("scipy.special.perm(exact=True) is not supported on traced values: leave it out")
+        raise refused("scipy.special.perm", "exact")
     return _counted(N, k, lambda n, m: Tensor(row("poch", (n - m + 1).node, m.node)))
 
 
@@ -140,10 +143,12 @@ def _counted(N: Any, k: Any, count: Any) -> Any:
 def diric(x: Any, n: Any) -> Any:
     """``sin(n x/2)/(n sin(x/2)) = U_(n-1)(cos(x/2))/n``, which divides by nothing that is zero."""
     sizes = plain("scipy.special.diric", "size", n, whole=True)
-    at_least(1, "scipy.special.diric", sizes)
+    if np.any(sizes < 1):
+        raise refused("scipy.special.diric", "of a size below 1")
     cosine: Any = np.cos(floats(x, np.float64) / 2)
     return Tensor(
         selected(
+            "scipy.special.diric",
             [sizes],
             cosine.node,
             lambda z, params: multiply(
@@ -156,13 +161,13 @@ def diric(x: Any, n: Any) -> Any:
 def _spherical(kind: str, n: Any, z: Any, derivative: bool) -> Any:
     name = f"scipy.special.spherical_{kind}n"
     orders = plain(name, "order", n, whole=True)
-    at_least(0, name, orders)
+    at_least_zero(name, orders)
 
     def build(x: Node, params: Parameters) -> Node:
         order = int(params[0])
         return spherical_slope(kind, order, x) if derivative else row(f"spherical_{kind}", x, params=(order,))
 
-    return Tensor(selected([orders], floats(z, np.float64).node, build))
+    return Tensor(selected(name, [orders], floats(z, np.float64).node, build))
 
 
 def spherical_jn(n: Any, z: Any, derivative: bool = False) -> Any:

@@ -14,12 +14,13 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import broadcast_shape, product, spread
+from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Node, total, zero
 
 Parameters: TypeAlias = tuple[int | float, ...]
-_MOST_DISTINCT = 64
+_MOST_DISTINCT = 64  # as its limit says
 
 
 def plain(name: str, what: str, value: Any, whole: bool = False) -> np.ndarray:
@@ -36,10 +37,10 @@ def plain(name: str, what: str, value: Any, whole: bool = False) -> np.ndarray:
     return array
 
 
-def at_least(least: int, name: str, orders: np.ndarray) -> None:
-    """Refuse smaller orders."""
-    if np.any(orders < least):
-        raise TracingError(f"{name} is supported for the orders {least}, {least + 1}, ...")
+def at_least_zero(name: str, orders: np.ndarray) -> None:
+    """Refuse negative orders."""
+    if np.any(orders < 0):
+        raise refused(name, "of an order or a degree below 0")
 
 
 def number_of(value: Any) -> int | float:
@@ -48,7 +49,9 @@ def number_of(value: Any) -> int | float:
     return int(real) if real.is_integer() else real
 
 
-def selected(parameters: Sequence[np.ndarray], operand: Node, build: Callable[[Node, Parameters], Node]) -> Node:
+def selected(
+    name: str, parameters: Sequence[np.ndarray], operand: Node, build: Callable[[Node, Parameters], Node]
+) -> Node:
     """The function of the operand whose parameters are the entries of the arrays, all broadcast against each other."""
     if all(array.ndim == 0 for array in parameters):
         return build(operand, tuple([number_of(array) for array in parameters]))
@@ -56,7 +59,7 @@ def selected(parameters: Sequence[np.ndarray], operand: Node, build: Callable[[N
     shape = broadcast_shape(arrays[0].shape, operand.shape)
     found = np.unique(np.stack([array.ravel() for array in arrays]).astype(float), axis=1).T
     if len(found) > _MOST_DISTINCT:
-        raise TracingError(f"an array of {len(found)} different orders: at most {_MOST_DISTINCT} are supported")
+        raise refused(name, "of more than 64 different orders")
     terms = []
     for entry in found:
         node = build(operand, tuple([number_of(value) for value in entry]))
