@@ -425,36 +425,3 @@ def test_rules_that_take_or_give_something_else() -> None:
     forgot = ea.custom_function(np.sum, pull=lambda primals, value, cotangent: None, name="forgot")
     with pytest.raises(ea.DifferentiationError, match="pull of forgot gave None"):
         ea.grad(forgot)(np.ones(3))
-
-
-def test_compiled_functions_and_their_rules_read_what_they_capture_together() -> None:
-    weights = np.array([2.0, 3.0])
-    function = ea.custom_function(
-        lambda x: np.sin(weights * x),
-        push=lambda primals, tangents: np.cos(weights * primals[0]) * weights * tangents[0],
-    )
-    loss = lambda x: np.sum(function(x) ** 2)  # noqa: E731
-    value, hessian = ea.compile(ea.value_and_grad(loss)), ea.compile(ea.hessian(loss))
-    x = np.array([0.3, 0.4])
-    for change in (lambda: None, lambda: weights.fill(5.0), lambda: np.multiply(weights, 0.5, out=weights)):
-        change()
-        plain = np.sin(weights * x)
-        np.testing.assert_allclose(value(x)[0], np.sum(plain**2))
-        np.testing.assert_allclose(value(x)[1], weights * np.sin(2 * weights * x))
-        np.testing.assert_allclose(hessian(x), np.diag(2 * weights**2 * np.cos(2 * weights * x)))
-    before = ea.statistics()
-    value(x), hessian(x)
-    assert ea.statistics().derived == before.derived
-
-
-def test_a_compiled_rule_that_becomes_another_is_traced_anew() -> None:
-    power = [2]
-    function = ea.custom_function(
-        lambda x: x ** power[0],
-        push=lambda primals, tangents: (2 * primals[0] if power[0] == 2 else 3 * primals[0] ** 2) * tangents[0],
-    )
-    gradient = ea.compile(ea.grad(lambda x: np.sum(function(x))))
-    x = np.array([0.5, 2.0])
-    for exponent in (2, 3, 2):
-        power[0] = exponent
-        np.testing.assert_allclose(gradient(x), exponent * x ** (exponent - 1))

@@ -86,7 +86,7 @@ SYMMETRIC: dict[str, Function] = {
     "cut off": of_matrix(lambda w: np.where(w > 0.5, 1 / w, 0)),
     "clipped": lambda a: np.sum(np.clip(LINALG.eigvalsh(a), -0.5, 1.7) ** 2),
     "reversed": lambda a: np.sum(np.exp(LINALG.eigvalsh(a)[::-1])),
-    "sorted": lambda a: np.sum(np.sort(LINALG.eigvalsh(a)) ** 3) + np.sum(-(np.sort(-LINALG.eigvalsh(a)) ** 4)),
+    "sorted": lambda a: np.sum(np.sort(LINALG.eigvalsh(a)) ** 3) + np.sum(np.sort(LINALG.eigvalsh(a))[::-1] ** 4),
     "descending": descending,
     "in order": in_order,
     "shifted": lambda a: np.sum(np.maximum(LINALG.eigvalsh(a) - 0.7, 0) ** 3 + np.abs(0.4 - 2 * LINALG.eigvalsh(a))),
