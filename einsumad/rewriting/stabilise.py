@@ -110,23 +110,30 @@ def stable_reciprocal(node: Elementwise, _: Context) -> Node | None:
 
 
 def stable_ratio(node: Einsum, _: Context) -> Node | None:
-    """``exp z * sigmoid(-z) = sigmoid z``; ``exp z / sum exp z = exp(z - logsumexp z)``."""
+    """``exp z sigmoid(-z) = sigmoid z``; ``exp z / sum exp z = exp(z - logsumexp z)``; ``sinh z / cosh z = tanh z``."""
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
-        exponent = function_of(operand, "exp")
-        if exponent is None:
+        if not isinstance(operand, Elementwise) or operand.function not in ("exp", "sinh"):
             continue
         for j, (other, other_labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
-            new: Node | None = None
-            if other_labels == labels and function_of(other, "sigmoid") is negated(exponent):
-                new = apply("sigmoid", exponent)
-            elif other.dtype == operand.dtype:
-                new = _normalised(exponent, labels, other, other_labels)
+            new = _ratio(operand, labels, other, other_labels)
             if new is not None:
                 work = open_product(node)
                 work.append(new, labels)
                 work.drop([k, j])
                 return work.build()
     return None
+
+
+def _ratio(operand: Elementwise, labels: tuple[int, ...], other: Node, other_labels: tuple[int, ...]) -> Node | None:
+    """The product of a function that may overflow with one that makes it small again."""
+    (argument,) = operand.operands
+    denominator = function_of(other, "reciprocal")
+    if operand.function == "sinh":
+        same = denominator is not None and function_of(denominator, "cosh") is argument and other_labels == labels
+        return apply("tanh", argument) if same else None
+    if other_labels == labels and function_of(other, "sigmoid") is negated(argument):
+        return apply("sigmoid", argument)
+    return _normalised(argument, labels, other, other_labels) if other.dtype == operand.dtype else None
 
 
 def _normalised(exponent: Node, labels: tuple[int, ...], other: Node, other_labels: tuple[int, ...]) -> Node | None:
@@ -172,7 +179,7 @@ RULES_FOR_PRODUCTS = (
     Rule(
         "stable-ratio",
         Einsum,
-        "exp z / Σ exp z = exp(z - logsumexp z)",
+        "exp z / Σ exp z = exp(z - logsumexp z); sinh z / cosh z = tanh z",
         "operands",
         stable_ratio,
         frozenset([Elementwise]),

@@ -195,3 +195,15 @@ def test_squares_of_absolute_values_are_exact_at_the_kink(exponent: int, second:
     np.testing.assert_array_equal(evaluate([root], values)[0], np.abs(values[x]) ** exponent)
     tensor = evaluate(list(tower(root, [x], "reverse", 2)[2].values()), values)[0]
     np.testing.assert_array_equal(tensor[1], np.diag([0.0, second, 0.0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_hyperbolic_secant_far_out(mode: Any) -> None:
+    """``sinh z / cosh z`` is tanh z, not infinite times zero: the derivatives are those of mpmath."""
+    (x,) = symbols = [variable("x", 2)]
+    node = total(apply("reciprocal", apply("cosh", x)))
+    point = np.array([300.0, -0.5])
+    for order, tensors in enumerate(tower(node, symbols, mode, 3)):
+        (found,) = evaluate(tuple(tensors.values()), {x: point})
+        for k, place in enumerate(point if order else ()):
+            np.testing.assert_allclose(found[(k,) * order], float(mp.diff(mp.sech, place, order)), rtol=1e-12)
