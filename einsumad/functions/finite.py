@@ -6,7 +6,7 @@ give an infinite value or NaN; what is not on it may do so.
 
 from __future__ import annotations
 
-from einsumad.graph import Elementwise, General, Node
+from einsumad.graph import Add, Einsum, Elementwise, General, Node
 
 _ELEMENTWISE = frozenset(
     [
@@ -25,7 +25,16 @@ def stays_finite(node: Node) -> bool:
             if node.function == "power":
                 (exponent,) = node.params
                 return isinstance(exponent, int) and exponent >= 0
-            return node.function in _ELEMENTWISE
+            return node.function in _ELEMENTWISE or (node.function == "exp" and _is_lowered(node.operands[0]))
         case General():
             return node.function in _GENERAL
     return True
+
+
+def _is_lowered(exponent: Node) -> bool:
+    """Whether a maximum or logsumexp is subtracted, as in a softmax, so that the exponential does not overflow."""
+    if not isinstance(exponent, Add):
+        return False
+    subtracted = [term for term in exponent.operands if isinstance(term, Einsum) and term.coefficient == -1]
+    factors = [factor for term in subtracted for factor in term.operands]
+    return any(isinstance(factor, General) and factor.function in ("logsumexp", "max_reduce") for factor in factors)
