@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from einsumad.functions import stays_finite
 from einsumad.graph import Einsum, Labels, Node, einsum, rebuild, topological
 from einsumad.planning.primitives import is_mask
-from einsumad.planning.support import Placed, Supports, projected
+from einsumad.planning.support import Placed, Supports, maps_of, projected
 
 
 def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -49,6 +49,7 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     pairs = list(zip(node.operands, node.inputs, strict=True))
     own = {pair: None for pair in pairs if is_mask(pair[0])}
     wide = {label for operand, labels in pairs for label, n in zip(labels, operand.shape, strict=True) if n > 1}
+    maps = maps_of(node)
     added: dict[Placed, None] = {}
     for place in places:
         masks = dict(own)
@@ -56,7 +57,7 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
             if k != place:
                 masks.update(dict.fromkeys(supports.placed(operand, labels)))
         for mask in masks:
-            added.update(dict.fromkeys(_reaching(mask, pairs[place][1], wide, len(node.shape), list(masks))))
+            added.update(dict.fromkeys(_reaching(mask, pairs[place][1], wide, len(node.shape), list(masks), maps)))
     new = [pair for pair in added if pair not in own]
     if not new:
         return node
@@ -64,9 +65,11 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
-def _reaching(mask: Placed, labels: Labels, wide: set[int], rank: int, masks: list[Placed]) -> list[Placed]:
-    """The mask where a product applies it to a factor of these labels, else what it says about them."""
+def _reaching(
+    mask: Placed, labels: Labels, wide: set[int], rank: int, masks: list[Placed], maps: list[Placed]
+) -> list[Placed]:
+    """The mask where a product applies it to a factor of these labels, else what all of them say about these."""
     held, own = wide.intersection(mask[1]), wide.intersection(labels)
     if held <= own or own <= held or all(label < rank for label in held):
         return [mask]
-    return projected(masks, [], labels)
+    return projected(masks, [pair for pair in maps if not own.issuperset(pair[1])], labels)

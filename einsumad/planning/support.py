@@ -33,14 +33,22 @@ class Supports:
         self._known: dict[Node, tuple[Placed, ...]] = {}
 
     def placed(self, operand: Node, labels: Labels) -> list[Placed]:
-        """The masks outside of which an operand of a product is zero, on the labels that it has there."""
+        """The masks outside of which an operand of a product is zero, on the labels that it has there.
+
+        None for a 0/1 tensor, along which the product reads and writes.
+        """
+        if isinstance(operand, Structural):
+            return []
         return [(mask, tuple([labels[axis] for axis in axes])) for mask, axes in self._known.get(operand, ())]
 
     def enter(self, node: Node) -> None:
         """Deduce the support of a node from those of its operands."""
         found: Iterable[Placed] = ()
         if isinstance(node, Einsum) and node.dtype.kind == "f":
-            found = projected(self.selecting(node), _maps(node), range(len(node.shape)))
+            found = projected(self.selecting(node), maps_of(node), range(len(node.shape)))
+        elif isinstance(node, Affine | Selection | Unit):
+            axes = tuple(range(len(node.shape)))
+            found = [_counted([(node, axes)], set(axes))]
         elif isinstance(node, Add):
             terms = [list(self._known.get(operand, ())) for operand in node.operands]
             if all(terms):
@@ -59,7 +67,8 @@ class Supports:
         return list(found)
 
 
-def _maps(node: Einsum) -> list[Placed]:
+def maps_of(node: Einsum) -> list[Placed]:
+    """The 0/1 tensors among the factors of a product, save those of ones."""
     pairs = zip(node.operands, node.inputs, strict=True)
     return [(operand, labels) for operand, labels in pairs if isinstance(operand, Affine | Selection | Unit)]
 
