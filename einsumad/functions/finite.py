@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from einsumad.graph import Add, Einsum, Elementwise, General, Node
 
-_ELEMENTWISE = frozenset(
+FINITE = frozenset(
     [
         *("abs", "sign", "floor", "ceil", "round", "trunc", "round_decimals", "copysign", "heaviside"),
-        *("relu", "maximum", "minimum", "maximum_constant", "minimum_constant", "huber", "square"),
+        *("relu", "maximum", "minimum", "maximum_constant", "minimum_constant", "square"),
         *("sin", "cos", "tanh", "arctan", "arcsinh", "sigmoid", "softplus", "erf", "erfc", "ndtr", "logaddexp"),
     ]
 )
@@ -25,7 +25,7 @@ def stays_finite(node: Node) -> bool:
             if node.function == "power":
                 (exponent,) = node.params
                 return isinstance(exponent, int) and exponent >= 0
-            return node.function in _ELEMENTWISE or (node.function == "exp" and _is_lowered(node.operands[0]))
+            return node.function in FINITE or (node.function == "exp" and _is_lowered(node.operands[0]))
         case General():
             return node.function in _GENERAL
     return True

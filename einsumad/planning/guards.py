@@ -48,16 +48,13 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     """The product with the masks that keep the factors at these places from being met where nothing is selected."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     own = {pair: None for pair in pairs if is_mask(pair[0])}
-    wide = {label for operand, labels in pairs for label, n in zip(labels, operand.shape, strict=True) if n > 1}
-    maps = maps_of(node)
     added: dict[Placed, None] = {}
     for place in places:
         masks = dict(own)
         for k, (operand, labels) in enumerate(pairs):
             if k != place:
                 masks.update(dict.fromkeys(supports.placed(operand, labels)))
-        for mask in masks:
-            added.update(dict.fromkeys(_reaching(mask, pairs[place][1], wide, len(node.shape), list(masks), maps)))
+        added.update(dict.fromkeys(_for_factor(node, node.inputs[place], list(masks))))
     new = [pair for pair in added if pair not in own]
     if not new:
         return node
@@ -65,11 +62,21 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
-def _reaching(
-    mask: Placed, labels: Labels, wide: set[int], rank: int, masks: list[Placed], maps: list[Placed]
-) -> list[Placed]:
-    """The mask where a product applies it to a factor of these labels, else what all of them say about these."""
-    held, own = wide.intersection(mask[1]), wide.intersection(labels)
-    if held <= own or own <= held or all(label < rank for label in held):
-        return [mask]
-    return projected(masks, [pair for pair in maps if not own.issuperset(pair[1])], labels)
+def _for_factor(node: Einsum, labels: Labels, masks: list[Placed]) -> list[Placed]:
+    """The masks as far as a product applies them to a factor of these labels; of the rest, what it says about these."""
+    sizes = {
+        label: n
+        for o, held in zip(node.operands, node.inputs, strict=True)
+        for label, n in zip(held, o.shape, strict=True)
+    }
+    wide = {label for label, size in sizes.items() if size > 1}
+    own, output = wide.intersection(labels), wide.intersection(range(len(node.shape)))
+
+    def applies(mask: Placed) -> bool:
+        held = wide.intersection(mask[1])
+        return held <= own or own <= held or held <= output
+
+    near = [mask for mask in masks if applies(mask)]
+    if len(near) == len(masks):
+        return near
+    return near + projected(masks, [pair for pair in maps_of(node) if not own.issuperset(pair[1])], labels)

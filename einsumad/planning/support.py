@@ -76,8 +76,7 @@ def maps_of(node: Einsum) -> list[Placed]:
 def projected(masks: Sequence[Placed], maps: Sequence[Placed], kept: Iterable[int]) -> list[Placed]:
     """Masks over the labels to keep: true where some values of all other labels lead past all masks and along all maps.
 
-    Those that have no other labels stand alone; the rest are counted, one count for what is connected by labels that are
-    not kept.
+    Those that have no other labels stand alone; the rest are counted, one count for what other labels connect.
     """
     wanted = set(kept)
     found = [pair for pair in masks if wanted.issuperset(pair[1])]
