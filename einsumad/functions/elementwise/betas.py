@@ -84,7 +84,7 @@ def _conjugate_source(operands: tuple[str, ...], _params: Params) -> str:
     rest = f"(1 - ({a} + {b}))"
     by_a = f"np.pi / ({sine_b}) * special.beta({a}, {rest})"
     by_b = f"np.pi / ({sine_a}) * special.beta({b}, {rest})"
-    by_none = f"np.square(np.pi) / (({sine_a}) * ({sine_b}) * {rest} * special.beta(1 - {a}, 1 - {b}))"
+    by_none = f"{literal(pi * pi)} / (({sine_a}) * ({sine_b}) * {rest} * special.beta(1 - {a}, 1 - {b}))"
     return f"np.where({a} >= 0.5, {by_a}, np.where({b} >= 0.5, {by_b}, {by_none}))"
 
 
