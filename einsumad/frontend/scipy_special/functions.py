@@ -40,7 +40,7 @@ def of_loop(*operands: Any) -> list[Tensor]:
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     """``log(sum(b exp(a)))``; entries -inf have weight 0 and derivative 0.
 
-    Entries whose weight is 0 are left out, whatever they are, but the derivative in a traced weight is ``exp(a - log..)``.
+    Entries whose weight is 0 are left out, whatever they are, but a traced weight has a derivative.
     What is subtracted before the exponentials is a whole number: nothing depends on it, and it has no derivative.
     """
     if b is None and not return_sign:
