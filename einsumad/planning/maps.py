@@ -1,7 +1,7 @@
 """Structural operands of a product: each becomes a reading of other operands, or a writing of the result.
 
 Owns how affine tensors and selections act. Imports the graph and the primitives. Invariant: no structural operand is
-left for the contraction, and none is written out, but for one with an index twice and two that determine the same index.
+left for the contraction, and only those are written out that have an index twice or share it as theirs.
 
 An affine tensor or a selection says ``[at = f(places)]``. If `at` is summed, every factor that has it is read at f:
 
