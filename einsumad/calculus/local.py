@@ -13,12 +13,22 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError
 from einsumad.functions import general_function, partial_of
-from einsumad.graph import Add, Einsum, Elementwise, General, Node, einsum, ones, unit
+from einsumad.graph import Add, Einsum, Elementwise, General, Node, Zero, einsum, ones, unit
 
 
 def is_active(node: Node) -> bool:
     """Whether derivatives flow through the node: integers and booleans are locally constant."""
     return bool(np.issubdtype(node.dtype, np.floating))
+
+
+def flows(node: Node, position: int) -> bool:
+    """Whether the derivative in that operand is more than a structural zero; so it counts where there is no rule."""
+    try:
+        if isinstance(node, Einsum | Add):
+            return True
+        return any(not isinstance(term, Zero) for term in local_jacobian(node, position))
+    except DifferentiationError:
+        return True
 
 
 def local_jacobian(node: Node, position: int) -> tuple[Node, ...]:

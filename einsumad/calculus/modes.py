@@ -5,21 +5,40 @@ Owns the two sweeps. Imports the rules and the chain rule. Invariant: neither ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from einsumad.calculus.chain import accumulate, chain
-from einsumad.calculus.local import is_active, local_jacobian
+from einsumad.calculus.local import flows, is_active, local_jacobian
 from einsumad.graph import Node, topological
 
 
 def active_nodes(roots: Sequence[Node], sources: Sequence[Node]) -> list[Node]:
-    """The nodes through which derivatives flow from the sources to the roots, operands first."""
+    """The nodes through which derivatives flow all the way from the sources to the roots, operands first.
+
+    Where an operand is on the list and its user too, there is such a way through both: a slot without a rule matters
+    there and nowhere else, in every mode.
+    """
     order = topological(roots)
+    near = _reached(order, sources, lambda node, _: is_active(node))
+    slots: set[tuple[Node, int]] = set()
+    useful = set(roots)
+    for node in reversed(order):
+        if node in useful and node in near:
+            for position, operand in enumerate(node.operands):
+                if operand in near and flows(node, position):
+                    slots.add((node, position))
+                    useful.add(operand)
+    reached = _reached(order, sources, lambda node, position: (node, position) in slots)
+    return [node for node in order if node in reached and node in useful]
+
+
+def _reached(order: Sequence[Node], sources: Sequence[Node], passes: Callable[[Node, int], bool]) -> set[Node]:
+    """The sources, and the nodes that have a slot that passes something on from one that is reached."""
     reached = set(sources)
     for node in order:
-        if is_active(node) and any(operand in reached for operand in node.operands):
+        if any(operand in reached and passes(node, position) for position, operand in enumerate(node.operands)):
             reached.add(node)
-    return [node for node in order if node in reached]
+    return reached
 
 
 def push(roots: Sequence[Node], tangents: Mapping[Node, Node]) -> tuple[Node | None, ...]:

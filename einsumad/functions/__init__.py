@@ -28,6 +28,7 @@ from einsumad.functions.catalogue import (
     source_of,
 )
 from einsumad.functions.elementwise.powers import power_of
+from einsumad.functions.finite import stays_finite
 from einsumad.functions.rows import row
 from einsumad.functions.values import value_function
 
@@ -56,5 +57,6 @@ __all__ = [
     "register_own",
     "row",
     "source_of",
+    "stays_finite",
     "value_function",
 ]

@@ -38,7 +38,7 @@ from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
 from einsumad.planning.order import Pair, contraction_pairs
-from einsumad.planning.primitives import Factor, group, kind_of, layout, number, only_scales, scaled
+from einsumad.planning.primitives import Factor, constant_value, group, kind_of, layout, number, only_scales, scaled
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 
 
@@ -214,8 +214,9 @@ def _times(factor: Factor, values: Sequence[Number | Factor], work: np.dtype) ->
 
 def _embedded(core: Factor | None, resolved: Resolved, dtype: np.dtype) -> Node:
     """The core on the diagonals of its deltas, spread over the axes it lacks, in the dtype of the product."""
+    value = resolved.coefficient if core is None else constant_value(core.node)
     if core is not None:
-        core = layout(core, core.labels, 1, dtype)
+        core = None if value is not None else layout(core, core.labels, 1, dtype)
     places: dict[int, list[int]] = {}
     for axis, label in enumerate(resolved.axes):
         places.setdefault(label, []).append(axis)
@@ -230,7 +231,7 @@ def _embedded(core: Factor | None, resolved: Resolved, dtype: np.dtype) -> Node:
         if len(axes) > 1:
             operands.append(unit(resolved.sizes[label], len(axes), dtype))
             inputs.append(tuple(axes))
-    coefficient = resolved.coefficient if core is None else 1
+    coefficient = 1 if value is None else value
     if core is not None and len(operands) == 1:
         return core.node
     return einsum(operands, inputs, range(len(resolved.axes)), coefficient, dtype)

@@ -1,7 +1,7 @@
 """Structural operands of a product: each becomes a reading of other operands, or a writing of the result.
 
 Owns how affine tensors and selections act. Imports the graph and the primitives. Invariant: no structural operand is
-left for the contraction, and none is written out, but for two that determine the same index.
+left for the contraction, and only those are written out that have an index twice or share it as theirs.
 
 An affine tensor or a selection says ``[at = f(places)]``. If `at` is summed, every factor that has it is read at f:
 
@@ -25,8 +25,22 @@ from math import ceil, floor
 import numpy as np
 
 from einsumad.errors import InternalError
-from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, affine, einsum, ones, selection, zero
-from einsumad.planning.primitives import Factor, always_inside, is_padding, layout, reach
+from einsumad.graph import (
+    BOOL,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Ones,
+    Selection,
+    Structural,
+    affine,
+    einsum,
+    ones,
+    selection,
+    zero,
+)
+from einsumad.planning.primitives import Factor, always_inside, has_sum, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
 
 _PADDED = 4
@@ -80,7 +94,12 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
     `primitive` writes a product inside of it in primitive steps.
     """
     state = _State(resolved, primitive)
-    pending = list(resolved.maps)
+    pending: list[Factor] = []
+    for factor in resolved.maps:
+        if len(set(factor.labels)) == len(factor.labels):
+            pending.append(factor)
+        else:  # what reads another index may be read in it
+            state.write_out(factor)
     while pending:
         found = (
             state.next_reading(pending, within=True)
@@ -157,10 +176,8 @@ class _State:
         return {*chosen.places} - {*self.output, *others, chosen.at}
 
     def _is_free(self, chosen: Map, position: int, pending: Sequence[Factor]) -> bool:
-        """Whether no other map has to be applied before, and all labels are distinct."""
-        others = [factor.labels for k, factor in enumerate(pending) if k != position]
-        distinct = len(set(chosen.labels)) == len(chosen.labels)
-        return distinct and not any(chosen.at in labels for labels in others)
+        """Whether no other map has to be applied before."""
+        return not any(chosen.at in factor.labels for k, factor in enumerate(pending) if k != position)
 
     def _needs_mask(self, chosen: Map) -> bool:
         """Whether something else would have to be kept from meeting the zeros outside of the bounds."""
@@ -211,7 +228,8 @@ class _State:
         output = (chosen.at, *[label for label in held if label != chosen.at])
         operands = [structural, *[f.node for f in inner]]
         product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)
-        (self.masks if self.work == BOOL else self.factors).append(Factor(self.primitive(product), output))
+        gathered = _unspread(Factor(self.primitive(product), output))
+        (self.masks if self.work == BOOL else self.factors).append(gathered)
 
     def _read(self, factor: Factor, chosen: Map) -> Factor:
         return read(factor, chosen) if chosen.at in factor.labels else factor
@@ -228,6 +246,20 @@ class _State:
         axes = range(len(labels))
         stored = Factor(einsum([dense], [axes], axes, 1, BOOL), labels)
         self.masks.append(layout(stored, tuple(dict.fromkeys(labels))))
+
+
+def _unspread(factor: Factor) -> Factor:
+    """The factor without axes of ones, which are of size 1: masks reach across such axes and lose them."""
+    node, labels = factor
+    if not isinstance(node, Einsum) or node.coefficient != 1 or has_sum(node):
+        return factor
+    cores = [pair for pair in zip(node.operands, node.inputs, strict=True) if not isinstance(pair[0], Ones)]
+    if len(cores) != 1 or len(node.operands) == 1 or isinstance(cores[0][0], Structural):
+        return factor
+    core, axes = cores[0]
+    if any(node.shape[axis] != 1 for axis in range(len(labels)) if axis not in axes):
+        return factor
+    return Factor(core, tuple([labels[axis] for axis in axes]))
 
 
 def orientations(factor: Factor) -> Iterator[Map]:
@@ -302,9 +334,12 @@ def _read_cut(factor: Factor, chosen: Map, node: Affine) -> Factor:
     fresh = max([*factor.labels, *chosen.labels]) + 1
     within = affine(size, [last - first + 1], [stride], node.offset + stride * first, factor.node.dtype)
     padded = affine(last - first + 1, [places], [1], -first, factor.node.dtype)
-    if not isinstance(within, Affine) or not isinstance(padded, Affine):
-        raise InternalError("a map that leaves the bounds has places inside of them and outside")
-    once = read(factor, Map(within, chosen.at, (fresh,)))
+    if not isinstance(padded, Affine):
+        raise InternalError("a map that leaves the bounds has places outside of them")
+    if isinstance(within, Affine):
+        once = read(factor, Map(within, chosen.at, (fresh,)))
+    else:  # an axis of one entry, read at one place
+        once = Factor(factor.node, tuple([fresh if label == chosen.at else label for label in factor.labels]))
     return read(once, Map(padded, fresh, chosen.places))
 
 

@@ -19,6 +19,7 @@ from einsumad.graph import Leaf, Node, Shape, count_users, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, kernel_cost
 from einsumad.planning.expansion import expand
+from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sum, fused_kernel
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
 from einsumad.planning.primitives import constant_value
@@ -71,7 +72,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
 
     Raises :class:`MemoryLimitError` if the planned peak is over the limit.
     """
-    outputs = binarise(expand(roots))
+    outputs = binarise(guarded(expand(roots)))
     scheduled = _schedule(outputs)
     registers: dict[Node, int] = {leaf: position for position, leaf in enumerate(inputs)}
     stored: dict[Node, Shape] = {leaf: leaf.shape for leaf in inputs}

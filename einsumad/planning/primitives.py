@@ -199,7 +199,20 @@ def layout(factor: Factor, output: Labels, coefficient: Number = 1, dtype: Any =
     dtype = factor.node.dtype if dtype is None else dtype
     if factor.labels == output and coefficient == 1 and factor.node.dtype == dtype:
         return factor
-    return Factor(einsum([factor.node], [factor.labels], output, coefficient, dtype), output)
+    node, labels = factor
+    while isinstance(node, Einsum) and _permutes(node):
+        labels, node = tuple([labels[axis] for axis in node.inputs[0]]), node.operands[0]
+    if labels == output and coefficient == 1 and node.dtype == dtype:
+        return Factor(node, labels)
+    return Factor(einsum([node], [labels], output, coefficient, dtype), output)
+
+
+def _permutes(node: Einsum) -> bool:
+    """Whether the node is one stored tensor with its axes in another order."""
+    if len(node.operands) != 1 or node.coefficient != 1 or len(node.inputs[0]) != len(node.shape):
+        return False
+    (operand,) = node.operands
+    return operand.dtype == node.dtype and not isinstance(operand, Structural) and not _repeats(node)
 
 
 def scaled(factor: Factor, coefficient: Number) -> Factor:

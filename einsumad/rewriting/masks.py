@@ -52,7 +52,7 @@ def support(node: Node, deepest: int = _DEEPEST) -> list[PlacedMask]:
             terms.append(support(term, deepest - 1))
             if not terms[-1]:
                 return []
-        return _support_of_sum(terms, node.shape)
+        return support_of_sum(terms, node.shape)
     return []
 
 
@@ -82,7 +82,7 @@ def _support_of_product(node: Einsum, deepest: int) -> list[PlacedMask]:
     return list(found)
 
 
-def _support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:
+def support_of_sum(terms: Sequence[list[PlacedMask]], shape: tuple[int, ...]) -> list[PlacedMask]:
     """Masks common to all terms, and the disjunction of what masks the terms have besides."""
     common = [pair for pair in terms[0] if all(pair in other for other in terms[1:])]
     others = [[pair for pair in term if pair not in common] for term in terms]

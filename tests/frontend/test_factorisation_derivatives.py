@@ -169,6 +169,9 @@ def test_equal_eigenvalues_share_and_vectors_are_nan() -> None:
         assert np.isnan(ea.hessian(lambda a: LINALG.eigvalsh(a)[0])(matrix)).any()
         assert np.isnan(ea.grad(lambda a: LINALG.svd(a)[0][0, -1])(matrix)).all()
         assert np.isnan(ea.hessian(lambda a: LINALG.svdvals(a)[-1])(matrix - 0.3 * np.eye(3))).any() or matrix[0, 0] > 1
+    single = rotation @ np.diag([1.0, 1.0, 2.0]) @ rotation.T
+    vectors = [ea.grad(lambda a: LINALG.eigh(a)[1][0, 2])(single), ea.grad(lambda a: LINALG.svd(a)[0][0, 0])(single)]
+    assert np.isfinite(vectors).all()  # of the value that no other equals
     assert np.isnan(ea.grad(lambda a: LINALG.svd(a)[0][0, 1])(np.diag([2.0, 0.0]))).any()
 
 

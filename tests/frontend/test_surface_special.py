@@ -143,6 +143,16 @@ def test_no_weight() -> None:
     np.testing.assert_allclose(found, [1.0, 0.0])
     found = ea.grad(lambda b: special.logsumexp(np.array([1.0, 3.0]), b=b))(np.array([1.0, 0.0]))
     np.testing.assert_allclose(found, [1.0, np.exp(2.0)])
+    for infinite in (np.inf, 1000.0):  # what the exponential of which is infinite has weight 0
+        x, b = np.array([1.0, infinite]), np.array([1.0, 0.0])
+        check(lambda b, x=x: special.logsumexp(x, b=b), b)
+        for mode in ("forward", "reverse", "cross-country"):
+            in_x = lambda x, b=b: special.logsumexp(x, b=ea.tensor(b))  # noqa: E731
+            np.testing.assert_array_equal(ea.derivative(in_x, mode=mode)(x), [1, 0])
+            np.testing.assert_array_equal(ea.derivative(in_x, order=3, mode=mode)(x), np.zeros((2, 2, 2)))
+            in_b = ea.hessian(lambda b, x=x: special.logsumexp(x, b=b), mode=mode)
+            np.testing.assert_array_equal(in_b(b), [[-1, -np.inf], [-np.inf, -np.inf]])
+        np.testing.assert_array_equal(ea.grad(lambda b, x=x: special.logsumexp(x, b=b))(b), [1, np.inf])
 
 
 def test_counts_of_nothing() -> None:

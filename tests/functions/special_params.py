@@ -4,6 +4,7 @@ from __future__ import annotations
 
 SPECIAL_PARAMS: dict[str, list[tuple[int | float, ...]]] = {
     "polygamma": [(1,)],
+    "polygamma_gap": [(0,), (1,)],
     "bessel_j": [(0,), (1.5,)],
     "bessel_y": [(0,), (0.5,)],
     "bessel_i": [(1,), (2.5,)],

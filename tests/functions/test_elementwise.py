@@ -56,6 +56,7 @@ SMOOTH = [
     Case("arcsinh", mp.asinh),
     Case("arccosh", mp.acosh),
     Case("arctanh", mp.atanh),
+    Case("weighted_exp", lambda w, x: w * mp.exp(x)),
     Case("sigmoid", lambda x: 1 / (1 + mp.exp(-x))),
     Case("softplus", lambda x: mp.log(1 + mp.exp(x))),
     Case("erf", mp.erf),

@@ -40,17 +40,21 @@ def of_loop(*operands: Any) -> list[Tensor]:
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     """``log(sum(b exp(a)))``; entries -inf have weight 0 and derivative 0.
 
-    Entries whose plain weight is 0 are left out, whatever they are; of a traced weight 0 the derivative is wanted.
+    Entries whose weight is 0 are left out, whatever they are, but a traced weight has a derivative.
+    What is subtracted before the exponentials is a whole number: nothing depends on it, and it has no derivative.
     """
     if b is None and not return_sign:
         return _over(floats(a), axis, keepdims)
     weights: Any = np.ones((), as_node(a).dtype) if b is None else b
     value, weights = np.broadcast_arrays(*[floats(Tensor(node)) for node in common_operands(a, weights)[0]])
     weighted = np.where(weights == 0, -np.inf, value)
-    value = value if isinstance(b, Tensor) else weighted
     top = np.max(weighted, axis=axis, keepdims=True)
-    level = np.where(np.isfinite(top), top, 0)
-    summed = np.sum(weights * np.exp(value - level), axis=axis, keepdims=True)
+    level: Any = np.rint(np.where(np.isfinite(top), top, 0))
+    if isinstance(b, Tensor):
+        terms: Any = Tensor(row("weighted_exp", weights.node, (value - level).node))
+    else:
+        terms = weights * np.exp(weighted - level)
+    summed = np.sum(terms, axis=axis, keepdims=True)
     result = level + np.log(np.abs(summed) if return_sign else summed)
     sign = np.sign(summed)
     if not keepdims:

@@ -5,6 +5,7 @@ Owns the order of import. Imports its modules. Invariant: every module here is i
 
 from einsumad.functions.elementwise import (
     bessel,
+    betas,
     comparisons,
     distributions,
     elliptic,
@@ -24,6 +25,7 @@ from einsumad.functions.elementwise import (
 
 __all__ = [
     "bessel",
+    "betas",
     "comparisons",
     "distributions",
     "elliptic",

@@ -9,15 +9,26 @@ from __future__ import annotations
 from math import log
 
 from einsumad.functions.catalogue import Partials, apply
-from einsumad.functions.dtypes import floating, floating_one, special
+from einsumad.functions.dtypes import floating, floating_one, special, special_two
 from einsumad.functions.rows import row
-from einsumad.graph import Elementwise, Node, multiply, negate, ones, scale, total
+from einsumad.graph import Elementwise, Node, Params, multiply, negate, ones, scale, total
 
 
 @row("exp", "np.exp", (-3.0, 3.0), dtype=floating_one, cost=12)
 def _exp(node: Elementwise) -> Partials:
     """``exp'(x) = exp(x)``: the node itself."""
     return (node,)
+
+
+def _weighted_source(operands: tuple[str, ...], _params: Params) -> str:
+    weight, x = operands
+    return f"np.where({weight} == 0, 0, {weight} * np.exp({x}))"
+
+
+@row("weighted_exp", _weighted_source, (0.3, 2.0), (-3.0, 3.0), dtype=special_two, cost=16)
+def _weighted_exp(node: Elementwise) -> Partials:
+    """``w exp(x)``, 0 for w = 0 also where x is infinite: ``d = exp(x) dw + w exp(x) dx``."""
+    return apply("exp", node.operands[1]), node
 
 
 @row("log", "np.log", (0.1, 5.0), dtype=floating_one, cost=12)

@@ -1,4 +1,4 @@
-"""The gamma function's relatives: its reciprocal, quotients of it, zeta, incomplete gamma and beta functions.
+"""The gamma function's relatives: its reciprocal, zeta, incomplete gamma and beta functions.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: densities are written as the exponential of one
 sum of logarithms, whose exponents differentiation shifts, so nothing is divided by x and nothing overflows early.
@@ -7,8 +7,6 @@ sum of logarithms, whose exponents differentiation shifts, so nothing is divided
 from __future__ import annotations
 
 from math import pi
-
-import numpy as np
 
 from einsumad.functions.catalogue import NoDerivative, Partials, apply
 from einsumad.functions.dtypes import special, special_several
@@ -80,67 +78,6 @@ def _rgamma_slope(node: Elementwise) -> Partials:
     inner = total(multiply(weight, sine), multiply(apply("digamma", y), cosine, coefficient=-1))
     below = total(multiply(apply("digamma", y), node, coefficient=-1), multiply(apply("gamma", y), inner))
     return (where(upper, negate(above), below),)
-
-
-def _slope_of_gamma(x: Node) -> Node:
-    return multiply(apply("gamma", x), apply("digamma", x))
-
-
-_LARGEST = {np.dtype(np.float32): 34.0, np.dtype(np.float64): 170.0}
-"""Up to where the gamma function does not overflow."""
-
-
-def _by_digamma(top: Node, *others: Node) -> Node:
-    """Where all are above 1/2: nearer to a pole of gamma at 0 differences of digamma functions cancel.
-
-    Where gamma overflows, the product with it is no alternative for arguments above 0.
-    """
-
-    def all_above(bound: float) -> Node:
-        return multiply(*[apply("greater", x, constant_like(bound, x)) for x in (top, *others)])
-
-    overflows = apply("greater", top, constant_like(_LARGEST.get(top.dtype, 170.0), top))
-    return apply("logical_or", all_above(0.5), multiply(all_above(0), overflows))
-
-
-@row("poch", "special.poch", (0.5, 4.0), (0.3, 3.0), dtype=special_several, cost=80)
-def _poch(node: Elementwise) -> Partials:
-    """``Gamma(z + m)/Gamma(z)``: the value times differences of digamma functions where both arguments are above 1/2.
-
-    Elsewhere ``Gamma(z + m)`` times ``1/Gamma(z)`` by the product rule, right where the second factor is zero.
-    """
-    z, m = node.operands
-    top = total(z, m)
-    inside = _by_digamma(top, z)
-    rise = multiply(_slope_of_gamma(top), apply("rgamma", z))
-    fall = multiply(apply("gamma", top), apply("rgamma_slope", z))
-    gap = total(apply("digamma", top), negate(apply("digamma", z)))
-    in_z = where(inside, multiply(node, gap), total(rise, fall))
-    return in_z, where(inside, multiply(node, apply("digamma", top)), rise)
-
-
-@row("binom", "special.binom", (3.2, 6.0), (0.3, 2.8), dtype=special_several, cost=80)
-def _binom(node: Elementwise) -> Partials:
-    """``Gamma(n + 1)/(Gamma(k + 1) Gamma(n - k + 1))``: the value times differences of digamma functions.
-
-    Where an argument is below 1/2, the product rule with ``1/Gamma`` instead, right where a factor is zero.
-    """
-    n, k = node.operands
-    top, first, second = shifted(n, 1), shifted(k, 1), shifted(total(n, negate(k)), 1)
-    inside = _by_digamma(top, first, second)
-    digamma_top, digamma_first, digamma_second = (apply("digamma", x) for x in (top, first, second))
-    r_first, r_second = apply("rgamma", first), apply("rgamma", second)
-    by_second = multiply(apply("gamma", top), r_first, apply("rgamma_slope", second))
-    by_first = multiply(apply("gamma", top), r_second, apply("rgamma_slope", first))
-    in_n = where(
-        inside,
-        multiply(node, total(digamma_top, negate(digamma_second))),
-        total(multiply(_slope_of_gamma(top), r_first, r_second), by_second),
-    )
-    in_k = where(
-        inside, multiply(node, total(digamma_second, negate(digamma_first))), total(by_first, negate(by_second))
-    )
-    return in_n, in_k
 
 
 @row("hurwitz_zeta", "special.zeta", (1.5, 4.0), (0.3, 4.0), dtype=special_several, cost=60)

@@ -1,4 +1,4 @@
-"""Special functions of SciPy: error functions and the normal distribution, the gamma and beta functions, entropies.
+"""Special functions of SciPy: error functions and the normal distribution, the gamma function, entropies.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: SciPy is named in source text only and
 never imported here.
@@ -112,25 +112,6 @@ def _logit(node: Elementwise) -> Partials:
 def _gamma(node: Elementwise) -> Partials:
     """``Gamma'(x) = Gamma(x) digamma(x)``."""
     return (multiply(node, apply("digamma", node.operands[0])),)
-
-
-def _log_beta_partials(node: Elementwise) -> tuple[Node, Node]:
-    a, b = node.operands
-    whole_part = negate(apply("digamma", total(a, b)))
-    return total(apply("digamma", a), whole_part), total(apply("digamma", b), whole_part)
-
-
-@row("betaln", "special.betaln", (0.3, 4.0), (0.3, 4.0), dtype=special_two, cost=60)
-def _betaln(node: Elementwise) -> Partials:
-    """``log |B(a, b)|``: ``d = (digamma(a) - digamma(a + b)) da + (digamma(b) - digamma(a + b)) db``."""
-    return _log_beta_partials(node)
-
-
-@row("beta", "special.beta", (0.3, 4.0), (0.3, 4.0), dtype=special_two, cost=60)
-def _beta(node: Elementwise) -> Partials:
-    """``B(a, b) = Gamma(a) Gamma(b)/Gamma(a + b)``: the value times the derivatives of its logarithm."""
-    in_a, in_b = _log_beta_partials(node)
-    return multiply(node, in_a), multiply(node, in_b)
 
 
 def _either(x: Node, y: Node) -> Node:

@@ -1,0 +1,89 @@
+"""Masks on factors that may be infinite: only there, and only what says where the rest of the product is not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from einsumad.execution import compile_plan, evaluate
+from einsumad.functions import apply, call, elementwise_function, stays_finite, value_function
+from einsumad.functions.finite import FINITE
+from einsumad.graph import BOOL, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit
+from einsumad.graph.verify import verify
+from einsumad.planning import make_plan
+from einsumad.planning.guards import guarded
+
+
+def variable(name: str, *shape: int, dtype: Any = float) -> Leaf:
+    return leaf(shape, dtype, ("variable", name), name)
+
+
+x, A, m, n = variable("x", 3), variable("A", 2, 3), variable("m", 2, dtype=BOOL), variable("n", 3, dtype=BOOL)
+LOG, TANH = apply("log", x), apply("tanh", x)
+SUM = einsum([m, A], [(0,), (0, 1)], (1,))
+SHIFT = affine(3, [3], [1], 1, float)
+
+
+def with_factor(factor: Node) -> dict[str, Node]:
+    """Products in which a sum over selected terms, or over no terms, meets the factor."""
+    return {
+        "a sum": multiply(SUM, factor),
+        "in one product": einsum([m, A, factor], [(0,), (0, 1), (1,)], (1,)),
+        "over other indices": einsum([m, factor], [(0,), (1,)], (1,)),
+        "two sums": multiply(add([SUM, einsum([n, A], [(1,), (0, 1)], (1,))]), factor),
+        "a sum that an index leads to": multiply(einsum([SHIFT, TANH], [(0, 1), (1,)], (0,)), factor),
+        "a diagonal and another": einsum(
+            [add([einsum([unit(3, 2, float), SUM], [(0, 1), (0,)], (0, 1)), SHIFT]), factor], [(0, 1), (0,)], (0, 1)
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", with_factor(LOG))
+def test_nothing_is_added_for_finite_factors(name: str) -> None:
+    node = with_factor(TANH)[name]
+    assert guarded([node]) == (node,)
+
+
+def run(node: Node, values: dict[Leaf, Any]) -> Any:
+    inputs = list(values)
+    return compile_plan(make_plan([node], inputs))(*values.values())[0]
+
+
+@pytest.mark.parametrize("name", with_factor(LOG))
+def test_where_nothing_is_selected_the_product_is_zero(name: str) -> None:
+    """At the place where the factor is infinite the product is what it is beside a finite factor: zero."""
+    node = with_factor(LOG)[name]
+    verify(guarded([node]))
+    nothing = {A: np.ones((2, 3)), m: np.zeros(2, bool), n: np.zeros(3, bool)}
+    expected = evaluate([node], nothing | {x: np.array([1.0, 1.0, 2.0])})[0]
+    assert np.array_equal(run(node, nothing | {x: np.array([0.0, 1.0, 2.0])}), expected)
+
+
+@pytest.mark.parametrize("name", with_factor(LOG))
+def test_values_stay(name: str) -> None:
+    node = with_factor(LOG)[name]
+    values = {A: np.ones((2, 3)), m: np.array([True, False]), n: np.array([True, False, True]), x: np.arange(1.0, 4)}
+    assert guarded([node]) != (node,)
+    np.testing.assert_allclose(run(node, values), evaluate([node], values)[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(FINITE))
+def test_functions_that_count_as_finite_are(name: str) -> None:
+    points = np.array([-1e30, -700.0, -1.0, -1e-30, 0.0, 1e-30, 1.0, 700.0, 1e30])
+    arity = elementwise_function(name).arity
+    params = (1,) if name == "round_decimals" else ()
+    assert np.isfinite(value_function(name, params, arity)(*np.meshgrid(*[points] * arity))).all()
+
+
+@pytest.mark.parametrize(("exponent", "finite"), [(3, True), (0.5, False), (-2, False)])
+def test_powers_with_whole_exponents_stay_finite(exponent: float, finite: bool) -> None:
+    assert stays_finite(apply("power", x, params=(exponent,))) is finite
+
+
+def test_a_softmax_stays_finite() -> None:
+    z = variable("z", 2, 3)
+    lower = einsum([call("logsumexp", z), ones((3,), float)], [(0,), (1,)], (0, 1), -1)
+    assert not stays_finite(apply("exp", z))
+    assert stays_finite(apply("exp", add([z, lower])))
