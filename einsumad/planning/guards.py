@@ -55,7 +55,7 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
             if k != place:
                 masks.update(dict.fromkeys(supports.placed(operand, labels)))
         added.update(dict.fromkeys(_for_factor(node, node.inputs[place], list(masks))))
-    new = [pair for pair in added if pair not in own]
+    new = supports.saying([pair for pair in added if pair not in own])
     if not new:
         return node
     operands, inputs = zip(*pairs, *new, strict=True)

@@ -14,6 +14,7 @@ import numpy as np
 from einsumad.functions import apply
 from einsumad.graph import Add, Affine, Einsum, Labels, Node, Selection, Structural, Unit, einsum, zero
 from einsumad.planning.primitives import always_inside, is_mask
+from einsumad.planning.truth import Truths
 from einsumad.rewriting.masks import support_of_sum
 
 Placed: TypeAlias = tuple[Node, Labels]
@@ -26,11 +27,12 @@ _COUNT = np.dtype(np.float64)  # a count may be large, but a sum of what is not 
 class Supports:
     """The supports of nodes, found operands first."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_truths")
 
     def __init__(self) -> None:
         """Know of no node yet."""
         self._known: dict[Node, tuple[Placed, ...]] = {}
+        self._truths = Truths()
 
     def placed(self, operand: Node, labels: Labels) -> list[Placed]:
         """The masks outside of which an operand of a product is zero, on the labels that it has there.
@@ -53,9 +55,13 @@ class Supports:
             terms = [list(self._known.get(operand, ())) for operand in node.operands]
             if all(terms):
                 found = support_of_sum(terms, node.shape)
-        kept = tuple(dict.fromkeys(found))[:_MOST_MASKS]
+        kept = tuple(self.saying(dict.fromkeys(found)))[:_MOST_MASKS]
         if kept:
             self._known[node] = kept
+
+    def saying(self, masks: Iterable[Placed]) -> list[Placed]:
+        """Those of the masks that are not known to be true everywhere."""
+        return [pair for pair in masks if not self._truths.everywhere(pair[0])]
 
     def selecting(self, node: Einsum) -> list[Placed]:
         """The masks among the factors of a product, and those outside of which its factors are zero."""
