@@ -183,7 +183,12 @@ def takeable(kernel: Kernel, operands: Sequence[object]) -> tuple[int, ...]:
         case Layout():
             places = [kernel.coefficient != 1 and _in_order(kernel.labels)]
         case Group():
-            places = [not kernel.masks and _in_order(labels) for labels in kernel.inputs]
+            mixed = len(set(operands)) > 1  # powers of one operand meet the others in between: it is read again
+            pairs = zip(operands, kernel.inputs, strict=True)
+            places = [
+                not kernel.masks and _in_order(labels) and not (mixed and operands.count(operand) > 1)
+                for operand, labels in pairs
+            ]
         case Apply():
             places = [elementwise_function(kernel.function).takes_out] * len(operands)
         case _:

@@ -53,10 +53,10 @@ def _typed_if_number(step: Step, position: int, text: str) -> str:
 
 
 def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequence[Term]) -> list[str]:
-    """Factors, smallest first, then divisors; after the first product of full shape all is done in place."""
-    ordered = sorted(factors, key=lambda term: prod(term.shape))
-    rest = [("*", term) for term in ordered[1:]] + [("/", term) for term in divisors]
-    first = ordered[0] if ordered else Term("1.0", ())
+    """Factors and divisors in order; after the first product of full shape all is done in place."""
+    ordered = _in_order([("*", term) for term in factors] + [("/", term) for term in divisors], shape)
+    first = ordered.pop(0)[1] if ordered[0][0] == "*" else Term("1.0", ())
+    rest = ordered
     text, kept = first.text, first.shape
     lines: list[str] = []
     for sign, term in rest:
@@ -70,12 +70,26 @@ def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequenc
     return lines or [f"{name} = {text}"]
 
 
+def _in_order(terms: Sequence[tuple[str, Term]], shape: Shape) -> list[tuple[str, Term]]:
+    """Smaller operands first, and those that stand several times in rounds, factors before divisors.
+
+    ``r r f`` may vanish where ``r f r`` does not: powers of one number meet the others in between.
+    """
+    met: dict[tuple[str, str], int] = {}
+    keys = []
+    for sign, term in terms:
+        met[sign, term.text] = met.get((sign, term.text), 0) + 1
+        size = prod(term.shape)
+        keys.append((size == prod(shape), met[sign, term.text], sign == "/", size))
+    return [terms[k] for k in sorted(range(len(terms)), key=keys.__getitem__)]
+
+
 def _product_in_place(step: Step, kernel: Group, terms: Sequence[Term], factors: Sequence[int]) -> list[str]:
     """The product in the memory of the operand that is taken over."""
     taken = next(k for k, operand in enumerate(step.operands) if operand == step.takes)
     name = register_name(step.register)
     target = plain(step.operands[taken])
-    others = sorted([terms[k] for k in factors if k != taken], key=lambda term: prod(term.shape))
+    others = [term for _, term in _in_order([("*", terms[k]) for k in factors if k != taken], step.stored)]
     divisors = [terms[k] for k in kernel.divisors if k != taken]
     small = [term for term in others if term.shape != step.stored]
     large = [term for term in others if term.shape == step.stored]

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.functions.general.templates import derivative, evaluate, nth_derivative, sides
+from einsumad.functions.general.factor_kernels import smallest
+from einsumad.functions.general.templates import derivative, evaluate, nth_derivative, sides, slot, text_of
 
 Array = np.ndarray[Any, Any]
 
@@ -26,24 +27,23 @@ _NODES = {1: (10, 16), 2: (7, 9), 3: (5, 7)}
 _NODES_BEYOND = (4, 5)
 _GOOD = 1e-13
 _AT_ONCE = 1 << 18
+_ZERO = text_of(slot(0))
+"""The side of a kink at 0."""
 
 
 def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     """``D[b, i0, ..., im] = h[x[b, i0], ..., x[b, im]]`` for the function h that the text describes.
 
-    A point at which a kink is by rounding alone is NaN: on which side of the kink it lies is not known.
+    NaN at a point at which a kink is by rounding alone, as it is not known on which side of the kink the point lies,
+    and at points on two sides of a kink that are so close to each other that too few digits would be left.
     """
     size, batch = x.shape[-1], x.shape[:-1]
     points = x.reshape(prod(batch), size).astype(float)
     parameters = c.reshape(prod(batch), c.shape[-1]).astype(float)
-    limits = np.finfo(x.dtype)
-    rounding = 10 * size * float(limits.eps) * np.max(np.abs(points), axis=-1, keepdims=True, initial=0)
-    rounding = np.maximum(rounding, float(limits.smallest_subnormal))
-    for side in sides(text) if order else ():
-        distance = np.abs(_value(side, points, parameters))
-        slope = derivative(side, 0)
-        reach = rounding * (0 if slope is None else np.abs(_value(slope, points, parameters)))
-        points = np.where((distance > 0) & (distance <= reach), np.nan, points)
+    undecided = np.zeros(points.shape, bool)
+    for side in _kinks(text, points, parameters, order) if order else ():
+        undecided |= _undecided(side, points, parameters, smallest(x.reshape(points.shape), order), x.dtype)
+    points = np.where(undecided, np.nan, points)
     places = np.argsort(points, axis=-1, kind="stable")
     ascending = np.take_along_axis(points, places, -1)
     value = _sorted_differences(ascending, parameters, order, text)
@@ -51,6 +51,42 @@ def divided_differences(x: Array, c: Array, order: int, text: str) -> Array:
     index = np.sort(np.stack(np.broadcast_arrays(*_grids(rank, order + 1))), axis=0)
     which = np.arange(points.shape[0]).reshape(-1, *[1] * (order + 1))
     return np.asarray(value[(which, *index)], x.dtype).reshape(*batch, *(size,) * (order + 1))
+
+
+def _kinks(text: str, x: Array, c: Array, order: int) -> list[str]:
+    """The sides of the function that are kinks: all but 0 where the function has all these derivatives there."""
+    return [side for side in sides(text) if side != _ZERO or not _is_smooth_at_zero(text, x, c, order)]
+
+
+def _is_smooth_at_zero(text: str, x: Array, c: Array, order: int) -> bool:
+    """Whether the derivatives are the same at 0 and next to it on both sides, for the parameters of all the batch."""
+    near = np.sqrt(np.finfo(float).tiny)
+    at = np.broadcast_to(np.array([-near, 0.0, near]), (len(x), 3))
+    for m in range(order + 1):
+        derivative_of_order = nth_derivative(text, m)
+        if derivative_of_order is None:
+            return True
+        with np.errstate(all="ignore"):
+            left, here, right = np.moveaxis(_value(derivative_of_order, at, c), -1, 0)
+            size = np.abs(left) + np.abs(right)
+            if not np.all((np.abs(left - here) <= _EPS * size) & (np.abs(right - here) <= _EPS * size)):
+                return False
+    return True
+
+
+def _undecided(side: str, x: Array, c: Array, least: Array, dtype: Any) -> Array:
+    """Which points are on a kink by rounding alone, or too close to one on its other side."""
+    limits = np.finfo(dtype)
+    scale = np.max(np.abs(x), axis=-1, keepdims=True, initial=0)
+    rounding = np.maximum(10 * x.shape[-1] * float(limits.eps) * scale, float(limits.smallest_subnormal))
+    slope = derivative(side, 0)
+    value = _value(side, x, c)
+    distance = np.abs(value)
+    reach = rounding * (0 if slope is None else np.abs(_value(slope, x, c)))
+    apart = np.sign(value)[:, :, None] != np.sign(value)[:, None, :]
+    close = np.abs(x[:, :, None] - x[:, None, :]) <= least[:, :, None]
+    found = (distance > 0) & ((distance <= reach) | np.any(apart & close, axis=-1))
+    return np.asarray(found)
 
 
 def _grids(rank: Array, count: int) -> list[Array]:

@@ -78,7 +78,8 @@ def sides(text: str) -> tuple[str, ...]:
     for node in topological([root_of(text)]):
         if isinstance(node, Elementwise) and (node.function in KINKED or node.function in COMPARISONS):
             first = node.operands[0]
-            side = first if len(node.operands) == 1 else add([first, negate(node.operands[1])])
+            others = [operand for operand in node.operands[1:] if not isinstance(operand, Zero)]
+            side = add([first, negate(others[0])]) if others else first
             found[text_of(side)] = None
     return tuple(found)
 
