@@ -152,10 +152,21 @@ def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels,
         if len(same) == 1 or kept == place:
             merged.append(group(same, [], place, work))
         else:
-            merged.append(_pair(group(same[:-1], [], place, work), same[-1], kept, work))
+            *others, last = _in_rounds(same)
+            merged.append(_pair(group(others, [], place, work), last, kept, work))
     if len({frozenset(f.labels) for f in merged}) < len(merged):
         return _merged(merged, others, output, work)  # a contraction made two sets equal: there are fewer now
     return merged
+
+
+def _in_rounds(factors: Sequence[Factor]) -> list[Factor]:
+    """The factors, what stands again behind the others: ``(r f) r`` does not vanish where ``(r r) f`` does."""
+    met: dict[Factor, int] = {}
+    rounds = []
+    for factor in factors:
+        met[factor] = met.get(factor, 0) + 1
+        rounds.append(met[factor])
+    return [factors[k] for k in sorted(range(len(factors)), key=rounds.__getitem__)]
 
 
 def _pair(left: Factor, right: Factor, output: Labels, work: np.dtype) -> Factor:

@@ -64,6 +64,8 @@ def has_sum(node: Einsum) -> bool:
 def constant_value(node: Node) -> Number | None:
     """The number that the node is everywhere, or None."""
     if isinstance(node, Einsum):
+        if any(isinstance(operand, Zero) for operand in node.operands):
+            return 0
         for operand in node.operands:
             if not isinstance(operand, Ones):
                 return None

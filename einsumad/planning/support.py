@@ -98,9 +98,20 @@ def projected(masks: Sequence[Placed], maps: Sequence[Placed], kept: Iterable[in
             waiting = [pair for pair in waiting if pair not in near]
             joined += near
             reach.update(*[set(labels) - wanted for _, labels in near])
-        if any(_may_miss(node, labels, wanted) for node, labels in joined):
+        if _meet(joined) or any(_may_miss(node, labels, wanted) for node, labels in joined):
             found.append(_counted(joined, wanted))
     return found
+
+
+def _meet(joined: Sequence[Placed]) -> bool:
+    """Whether two maps give the same index: one may lead where the other does not."""
+    given = [_given(node, labels) for node, labels in joined if isinstance(node, Affine | Selection)]
+    return len(set(given)) < len(given)
+
+
+def _given(node: Node, labels: Labels) -> int:
+    """The index that a map gives."""
+    return labels[0] if isinstance(node, Affine) else labels[-1]
 
 
 def _may_miss(node: Node, labels: Labels, kept: set[int]) -> bool:

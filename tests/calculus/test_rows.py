@@ -124,6 +124,7 @@ FACTORISATIONS = {
     "qr_orthogonal": (),
     "qr_triangular": (),
     "pinv": (1e-10,),
+    "unreached": (1e-10, 0),
 }
 LARGE = {
     "eigh_vectors",

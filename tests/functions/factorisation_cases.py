@@ -89,6 +89,8 @@ FACTORISATIONS = [
     Case("pinv", (apart(3, 2),), (1e-10,)),
     Case("pinv", (apart(2, 2, 3),), (1e-10,), order=1),
     Case("pinv", (apart(2, 2),), (1e-10,)),
+    *[Case("unreached", (apart(*shape),), (1e-10, side)) for shape in ((3, 2), (2, 3)) for side in (0, 1)],
+    Case("unreached", (apart(2, 3, 2),), (1e-10, 0), order=1),
     Case("inverse", (np.triu(positive(3, 3)),), (2,)),
     Case("inverse", (positive(2, 2, 2),), (1,), order=1),
     *[

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import einsumad as ea
 from einsumad.execution import compile_plan, evaluate
 from einsumad.functions import apply, call, elementwise_function, stays_finite, value_function
 from einsumad.functions.finite import FINITE
@@ -87,3 +88,27 @@ def test_a_softmax_stays_finite() -> None:
     lower = einsum([call("logsumexp", z), ones((3,), float)], [(0,), (1,)], (0, 1), -1)
     assert not stays_finite(apply("exp", z))
     assert stays_finite(apply("exp", add([z, lower])))
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "cross-country"])
+def test_two_maps_that_give_one_index_may_lead_nowhere(mode: Any) -> None:
+    """A gather with duplicates of constants and of the variable: only what the variable reaches is looked at."""
+    x = np.array([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return np.sum(np.sqrt(np.concatenate([np.zeros(2), x, x[:1]])[[0, 2, 4, 3]]))
+
+    expected = np.diag([-0.5, -0.25 * 2**-1.5])
+    np.testing.assert_allclose(ea.derivative(f, order=2, mode=mode)(x), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "cross-country"])
+def test_a_slice_of_constants_alone_among_what_is_gathered(mode: Any) -> None:
+    places = np.array([[2, 1, 0], [3, 2, 1]])
+
+    def f(x: Any) -> Any:
+        padded = np.concatenate([np.concatenate([x[:1], np.zeros(2)])[1:], x])
+        return np.sum(padded[places] ** 2)
+
+    found = ea.derivative(f, order=2, mode=mode)(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(found, np.diag([4.0, 2.0]))

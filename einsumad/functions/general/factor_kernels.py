@@ -203,3 +203,14 @@ def qr_packed(a: Array) -> Array:
 def pinv(a: Array, cut: float) -> Array:
     """The pseudo-inverse, singular values up to `cut` times the largest one left out."""
     return np.asarray(np.linalg.pinv(a, cut))
+
+
+def unreached(a: Array, cut: float, side: int) -> Array:
+    """The projection on what the columns do not span, or the rows (1), singular values up to a cut left out."""
+    left, values, right = np.linalg.svd(a, full_matrices=False)
+    vectors = np.swapaxes(right, -1, -2) if side else left
+    kept = values > cut * np.max(values, axis=-1, keepdims=True, initial=0)
+    spanned = np.where(kept[..., None, :], vectors, np.zeros((), a.dtype))
+    found = np.eye(vectors.shape[-2], dtype=a.dtype) - spanned @ np.swapaxes(spanned, -1, -2)
+    full = np.sum(kept, axis=-1) == vectors.shape[-2]
+    return np.where(full[..., None, None], np.zeros((), a.dtype), found)

@@ -1,4 +1,4 @@
-"""Singular values and vectors, and the pseudo-inverse.
+"""Singular values and vectors.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: local Jacobians are products of factors; singular
 vectors of values that are too close to each other or to zero have the derivative NaN.
@@ -17,10 +17,10 @@ from einsumad.functions.catalogue import GeneralFunction, apply, call, register_
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import factor_kernels
 from einsumad.functions.general.chosen import Chosen, chosen, pick
-from einsumad.functions.general.local import axes_of, block, fresh, row_of, term, volume
+from einsumad.functions.general.local import axes_of, block, row_of, term, volume
 from einsumad.functions.general.symmetric import only_in_plans
 from einsumad.functions.rows import whole
-from einsumad.graph import General, Labels, Node, Params, Shape, unit
+from einsumad.graph import General, Labels, Node, Params, Shape
 
 Inferred = tuple[Shape, np.dtype[Any]]
 Factors = list[tuple[Node, Labels]]
@@ -57,11 +57,6 @@ def _infer_packed(operands: tuple[Node, ...], params: Params) -> Inferred:
     batch, rows, columns = matrices("a singular value decomposition", operands[0])
     width = max(rows, columns) if whole(params) else min(rows, columns)
     return (*batch, 1 + rows + columns, width), linear_algebra((operands[0].dtype,), params)
-
-
-def _infer_pinv(operands: tuple[Node, ...], params: Params) -> Inferred:
-    batch, rows, columns = matrices("pinv", operands[0])
-    return (*batch, columns, rows), linear_algebra((operands[0].dtype,), params)
 
 
 def _values_jacobian(node: General, position: int) -> tuple[Node, ...]:
@@ -119,35 +114,6 @@ def _vectors_jacobian(node: General, position: int, blocks: tuple[tuple[int, boo
         vectors = call(name, node.operands[0], params=node.params)
         terms.append(term(node, axes, [(resolvents, (*axes.batch, *places)), (vectors, (*axes.batch, end, k))]))
     return tuple(terms)
-
-
-def _pinv_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dY = -Y dA Y + Y Y^T dA^T (I - A Y) + (I - Y A) dA^T Y^T Y``, the rank fixed.
-
-    ``J[b i j, b' k l] = (-Y[i k] Y[l j] + Y[i a] Y[l a] (delta[k j] - A[k c] Y[c j])
-    + (delta[i l] - Y[i c] A[c l]) Y[a k] Y[a j]) delta[b b']``
-    (G. H. Golub and V. Pereyra, SIAM J. Numer. Anal. 10, 1973, equation 4.12).
-    """
-    axes = axes_of(node, position, len(node.shape) - 2)
-    batch, (i, j), (k, m) = axes.batch, axes.out, axes.into
-    a, c = fresh(axes, 2)
-    matrix = node.operands[0]
-    rows, columns = matrix.shape[-2:]
-
-    def delta(size: int, first: int, second: int) -> tuple[Node, Labels]:
-        return unit(size, 2, node.dtype), (first, second)
-
-    def own(first: int, second: int) -> tuple[Node, Labels]:
-        return node, (*batch, first, second)
-
-    inside = (matrix, (*batch, k, c)), (matrix, (*batch, c, m))
-    return (
-        term(node, axes, [own(i, k), own(m, j)], -1),
-        term(node, axes, [own(i, a), own(m, a), delta(rows, k, j)]),
-        term(node, axes, [own(i, a), own(m, a), inside[0], own(c, j)], -1),
-        term(node, axes, [own(a, k), own(a, j), delta(columns, i, m)]),
-        term(node, axes, [own(i, c), inside[1], own(a, k), own(a, j)], -1),
-    )
 
 
 def packed_parts(matrix: Node, full: int = 0) -> tuple[Node, Node, Node]:
@@ -215,7 +181,6 @@ def _register(
 
 _ANY = "all matrices; equal singular values share their derivative, that of 0 is 0"
 _DISTINCT = "matrices of full rank with distinct singular values; the derivative is NaN elsewhere"
-_FIXED_RANK = "matrices of any rank; the derivative keeps the rank"
 _register("svd_values", "svdvals", _ANY, infer=_infer_values, jacobian=_values_jacobian, expansion=_expand_values)
 for _side, (_name, _rule) in enumerate((("svd_left", _left_jacobian), ("svd_right", _right_jacobian))):
     _register(
@@ -236,4 +201,3 @@ for _side, (_name, _rule) in enumerate((("svd_left", _left_jacobian), ("svd_righ
     )
 _register("svd_alone", "svdvals", "all matrices", infer=_infer_values, jacobian=only_in_plans)
 _register("svd_packed", "svd", "all matrices", infer=_infer_packed, jacobian=only_in_plans)
-_register("pinv", "pinv", _FIXED_RANK, infer=_infer_pinv, jacobian=_pinv_jacobian)
