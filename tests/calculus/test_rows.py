@@ -104,6 +104,8 @@ WITHOUT_DERIVATIVE = {
     "svd_alone",
     "svd_packed",
     "qr_packed",
+    "lu_with_pivots",
+    "one_if_pivots",
     "gaps",
     "singular_gaps",
     "inverse_values",
@@ -123,6 +125,7 @@ FACTORISATIONS = {
     "singular_resolvents": (1, 0, 1, 2, 1, 1),
     "qr_orthogonal": (),
     "qr_triangular": (),
+    "lu": (),
     "pinv": (1e-10,),
 }
 LARGE = {

@@ -17,7 +17,7 @@ _COMPLEX = "its result is complex in general: complex numbers are not supported 
 _NOT_UNIQUE = (
     "its result is unique up to a rotation only, so it has no derivative: use what does not depend on the choice"
 )
-_PERMUTED = "its result depends on a choice of pivots, which jumps, and comes packed: use solve, inv, det or slogdet"
+_BLOCKS = "the sizes of the blocks on its diagonal jump with the values: use lu, solve, inv, det or slogdet"
 _FACTOR = (
     "this factorisation is not supported yet: use numpy.linalg.solve, inv, det, or write it with functions that are"
 )
@@ -34,7 +34,7 @@ _BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
     ("refused", _VALUES): ("bandwidth", "ishermitian", "issymmetric"),
     ("refused", _COMPLEX): ("cdf2rdf", "eig", "eig_banded", "eigvals", "ordqz", "qz", "rsf2csf", "schur"),
     ("refused", _NOT_UNIQUE): ("cossin", "hessenberg", "null_space", "orth"),
-    ("refused", _PERMUTED): ("ldl", "lu", "lu_factor", "lu_solve"),
+    ("refused", _BLOCKS): ("ldl",),
     ("refused", _FACTOR): (
         "cholesky_banded",
         "qr_multiply",

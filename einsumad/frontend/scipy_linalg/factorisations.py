@@ -13,7 +13,15 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.coverage.limits import refused
-from einsumad.frontend.scipy_linalg.dispatch import choice, floating, in_common, matrices, refuse, supports_tracing
+from einsumad.frontend.scipy_linalg.dispatch import (
+    choice,
+    floating,
+    in_common,
+    matrices,
+    rectangular,
+    refuse,
+    supports_tracing,
+)
 from einsumad.frontend.scipy_linalg.equations import solve_triangular
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Node
@@ -22,10 +30,7 @@ _Side: TypeAlias = Literal["L", "U"]
 
 
 def _rectangular(name: str, a: Any) -> Tensor:
-    node = floating(name, a)
-    if len(node.shape) < 2:
-        raise ShapeError(f"scipy.linalg.{name} needs matrices in the last two axes, got shape {node.shape}")
-    return Tensor(node)
+    return Tensor(rectangular(name, a))
 
 
 def _transposed(a: Any) -> Any:

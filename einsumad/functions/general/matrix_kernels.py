@@ -245,16 +245,22 @@ def _solved(r: Array, u: Array, s: Array, v: Array, right: Array) -> Array:
     return np.asarray(scale * (u @ found @ v.T))
 
 
-def solve_triangular(a: Array, b: Array, lower: int, unit_diagonal: int) -> Array:
-    """The solution X of ``T X = B``, T the lower or upper triangle of A, with ones on its diagonal if asked."""
+def solve_triangular(a: Array, b: Array, lower: int, unit_diagonal: int, quiet: int = 0) -> Array:
+    """The solution X of ``T X = B``, T the lower or upper triangle of A, with ones on its diagonal if asked.
 
-    def solve(matrix: Array, right: Array) -> Array:
+    A singular triangle raises LinAlgError, or gives NaN if the last parameter is 1.
+    """
+
+    def solve(matrix: Array, right: Array) -> Any:
+        if quiet and not unit_diagonal and not np.diagonal(matrix).all():
+            return np.nan
         options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "check_finite": False}
-        return np.asarray(linear_algebra().solve_triangular(matrix, right, **options))
+        return linear_algebra().solve_triangular(matrix, right, **options)
 
     return each(np.empty(b.shape, b.dtype), [a, b], solve, finite=False)
 
 
-def inverse_triangular(a: Array, lower: int, unit_diagonal: int) -> Array:
-    """The inverse of the lower or upper triangle of A."""
-    return solve_triangular(a, np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape), lower, unit_diagonal)
+def inverse_triangular(a: Array, lower: int, unit_diagonal: int, quiet: int = 0) -> Array:
+    """The inverse of the lower or upper triangle of A, as for :func:`solve_triangular`."""
+    identity = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    return solve_triangular(a, identity, lower, unit_diagonal, quiet)
