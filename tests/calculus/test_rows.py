@@ -142,9 +142,10 @@ LARGE = {
     "spectral_logsumexp",
     "singular_map",
     "singular_square",
+    "riccati",
 }
-AUGMENTED = {"singular_map", "singular_square"}
-"""Rows whose tensors are of matrices twice as large: the reference has no room for their third derivatives."""
+AUGMENTED = {"singular_map", "singular_square", "riccati"}
+"""Rows of many operands or of matrices twice as large: the reference has no room for their third derivatives."""
 LARGE |= AUGMENTED
 """Rows with many terms: third derivatives of single matrices in double precision are enough."""
 SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors", "eigenprojections", "reduced_resolvents"}
@@ -176,6 +177,7 @@ EQUATIONS = [
     Case("inverse_triangular", (1, 0), ((2, 2),), False),
     Case("solve_triangular", (0, 0), ((2, 2), (2, 1)), False),
     Case("sylvester", (), ((2, 2), (1, 1), (2, 1)), False),
+    Case("riccati", (1, 1), ((2, 2),) * 4, False),
 ]
 REDUCTIONS = ("product", "max_reduce", "min_reduce", "fmax_reduce", "fmin_reduce", "logsumexp")
 GENERAL = [

@@ -50,6 +50,7 @@ def with_parameter(name: str, matrix: Array, params: tuple[int | float | str, ..
 FACTORISATIONS = [
     symmetric("mirrored", (distinct(3, 3),), (0,), exact=True),
     symmetric("mirrored", (distinct(2, 2, 2),), (1,), exact=True),
+    symmetric("mirrored", (distinct(3, 3),), (2,), exact=True),
     Case("one_if_symmetric", (distinct(3, 3),), order=0),
     Case("triangle_weights", (normal(2, 3),), (1, 0.5, 0)),
     symmetric("cholesky", (positive(3, 3),)),

@@ -117,6 +117,30 @@ def _qr_square(d: Drawer) -> Call:
     return linalg.qr, (_matrix(d, "invertible"),)
 
 
+@spec("scipy.linalg.rq", "f")
+def _rq(d: Drawer) -> Call:
+    mode = d.choice("economic", "r")
+
+    def f(a: Any) -> Any:
+        found = linalg.rq(np.swapaxes(a, -1, -2), mode=mode)
+        return found if mode == "r" else tuple(found)
+
+    return f, (_tall(d),)
+
+
+@spec("scipy.linalg.rq, not wide", "f")
+def _rq_full(d: Drawer) -> Call:
+    mode = d.choice("full", "economic", "r")
+    size, more = d.size(1), d.integer(0, 2)
+    a = d.operand((*d.shape(0, 1, smallest=1), size, size), kind="invertible")
+
+    def f(a: Any) -> Any:
+        found = linalg.rq(np.concatenate([a[..., :more, :], a], -2), mode=mode)
+        return found if mode == "r" else tuple(found)
+
+    return f, (a,)
+
+
 def _exchanged(d: Drawer) -> Operand:
     """Matrices of which elimination exchanges rows, each by a clear choice."""
     return d.operand((*d.shape(0, 1, smallest=1), d.size(1), d.size(1)), kind="spread")

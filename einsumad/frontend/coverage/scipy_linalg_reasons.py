@@ -24,7 +24,6 @@ _FACTOR = (
 _UPDATE = "it updates a factorisation that is not supported: factorise the updated matrix"
 _ARBITRARY = "a matrix function of any Python function has no derivative here: use expm, logm, sqrtm, cosm, sinm, signm"
 _RANDOM = "it multiplies with a random matrix: draw the matrix first, and multiply with it"
-_RICCATI = "Riccati equations are not supported yet: iterate with solve_sylvester and solve_continuous_lyapunov"
 _ANGLES = "its formula jumps between sines and cosines, entry by entry: take them of numpy.linalg.svdvals"
 _BANDED = "it reads LAPACK's storage of bands, which is not supported yet: use eigvalsh of the whole matrix"
 
@@ -38,13 +37,11 @@ _BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
     ("refused", _FACTOR): (
         "cholesky_banded",
         "qr_multiply",
-        "rq",
     ),
     ("refused", _BANDED): ("eigvals_banded",),
     ("refused", _UPDATE): ("qr_delete", "qr_insert", "qr_update"),
     ("refused", _ARBITRARY): ("funm",),
     ("refused", _RANDOM): ("clarkson_woodruff_transform",),
-    ("refused", _RICCATI): ("solve_continuous_are", "solve_discrete_are"),
     ("refused", _ANGLES): ("subspace_angles",),
     ("refused", "the norm of a derivative as an operator is not supported yet: use expm_frechet"): ("expm_cond",),
     ("refused", "the scaling is by powers of two that depend on values, and jumps"): ("matrix_balance",),

@@ -9,8 +9,18 @@ from einsumad.frontend.scipy_linalg import (
     equations,
     factorisations,
     matrix_functions,
+    riccati,
     structured,
 )
 from einsumad.frontend.scipy_linalg.dispatch import FUNCTIONS
 
-__all__ = ["FUNCTIONS", "counterparts", "elimination", "equations", "factorisations", "matrix_functions", "structured"]
+__all__ = [
+    "FUNCTIONS",
+    "counterparts",
+    "elimination",
+    "equations",
+    "factorisations",
+    "matrix_functions",
+    "riccati",
+    "structured",
+]

@@ -216,6 +216,26 @@ def qr(
 
 
 @supports_tracing
+def rq(a: Any, overwrite_a: Any = False, lwork: Any = None, mode: Any = "full", check_finite: Any = True) -> Any:
+    """The factors R and Q; of a wide matrix they are small, with ``mode="economic"``.
+
+    With J for the order reversed, ``J aᵀ J = Q' R'`` gives ``R = J R'ᵀ J`` and ``Q = J Q'ᵀ J``.
+    """
+    choice("rq", "mode", mode, ("full", "economic", "r"))
+    matrix = _rectangular("rq", a)
+    rows, columns = matrix.shape[-2:]
+    wide = rows < columns
+    if wide and mode == "full":
+        raise refused("scipy.linalg.rq", "mode")
+    turned = _transposed(matrix[..., ::-1, ::-1])
+    if mode == "r":
+        right = _transposed(np.linalg.qr(turned, "r"))[..., ::-1, ::-1]
+        beside = np.zeros((*right.shape[:-1], columns - right.shape[-1]), right.dtype)
+        return np.concatenate([beside, right], -1) if wide else right
+    return tuple([_transposed(factor)[..., ::-1, ::-1] for factor in reversed(np.linalg.qr(turned))])
+
+
+@supports_tracing
 def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False, check_finite: Any = True) -> Any:
     """The pseudo-inverse at fixed rank."""
     return _pinv("pinv", _rectangular("pinv", a), atol, rtol, return_rank)

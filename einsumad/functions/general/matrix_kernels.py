@@ -245,6 +245,17 @@ def _solved(r: Array, u: Array, s: Array, v: Array, right: Array) -> Array:
     return np.asarray(scale * (u @ found @ v.T))
 
 
+def riccati(a: Array, b: Array, q: Array, r: Array, *options: int) -> Array:
+    """The stabilising solution of an algebraic Riccati equation in the symmetric parts of Q and R."""
+    discrete, balanced = options
+    solve = linear_algebra().solve_discrete_are if discrete else linear_algebra().solve_continuous_are
+
+    def solution(a: Array, b: Array, q: Array, r: Array) -> Array:
+        return np.asarray(solve(a, b, (q + q.T) / 2, (r + r.T) / 2, balanced=bool(balanced)))
+
+    return each(np.empty(a.shape, a.dtype), [a, b, q, r], solution)
+
+
 def solve_triangular(a: Array, b: Array, lower: int, unit_diagonal: int, quiet: int = 0) -> Array:
     """The solution X of ``T X = B``, T the lower or upper triangle of A, with ones on its diagonal if asked.
 

@@ -20,7 +20,7 @@ _ROUNDINGS = 10
 
 
 def lu(a: Array) -> Array:
-    """U on and above the diagonal, and L, whose diagonal is ones, below it: ``L U`` are the rows of a in another order."""
+    """U on and above the diagonal, and below it L, whose diagonal is ones: ``L U`` is a with its rows exchanged."""
     return _factors(a)[0]
 
 
