@@ -163,8 +163,8 @@ def _lu_factor(d: Drawer) -> Call:
 
 @spec("scipy.linalg.lu_solve", "f")
 def _lu_solve(d: Drawer) -> Call:
-    a, trans = d.square("spread", smallest=1), d.integer(0, 2)
-    size = a.shape[-1]
+    size, trans = d.size(1), d.integer(0, 2)
+    a = d.operand((*d.shape(0, 1, smallest=1), size, size), kind="spread")
     right = d.operand(d.choice((size,), (size, 2), (*a.shape[:-1], 1)))
     return lambda a, b: linalg.lu_solve(linalg.lu_factor(_reversed(a)), b, trans), (a, right)
 
