@@ -1,7 +1,7 @@
-"""NumPy's namespace, with what NumPy's protocols cannot catch: arrays made of traced entries.
+"""NumPy's namespace, with what NumPy's protocols cannot catch: arrays made of traced numbers.
 
-Owns :func:`array`, :func:`asarray`, :func:`full` and :func:`arange`. Imports the frontend and NumPy. Invariant: every
-other name is NumPy's own object, which answers to traced values by itself.
+Owns :func:`array`, :func:`asarray`, :func:`full`, :func:`arange` and :func:`kaiser`. Imports the frontend and NumPy.
+Invariant: every other name is NumPy's own object, which answers to traced values by itself.
 
 >>> import einsumad.numpy as enp
 >>> enp.exp is np.exp, enp.array([1, 2])
@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import TracingError
+from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import holds_tensor
 from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 
-__all__ = ["arange", "array", "asarray", "full"]
+__all__ = ["arange", "array", "asarray", "full", "kaiser"]
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's name)
@@ -68,6 +68,22 @@ def arange(*args: Any, dtype: Any = None, **options: Any) -> Any:
     plain: Any = np.arange(**values)  # type: ignore[call-overload]
     start, step = tensor(given.get("start", 0)), tensor(given.get("step", 1))
     return tensor(start + step * np.arange(plain.size), plain.dtype)
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    """``numpy.kaiser``; with a traced shape beta a traced window. The number of points is plain."""
+    if not any(isinstance(x, Tensor) for x in (M, beta)):
+        return np.kaiser(M, beta)
+    if isinstance(M, Tensor):
+        raise TracingError("einsumad.numpy.kaiser(M=...) takes a plain number of points: give M.numpy()")
+    if beta.ndim:
+        raise ShapeError(f"einsumad.numpy.kaiser takes a number beta, got shape {beta.shape}")
+    shape, points = tensor(beta, np.float64), float(M)
+    if points == 1:
+        return tensor(np.ones(1))
+    middle = (points - 1) / 2
+    widths = np.sqrt(1 - ((np.arange(points) - middle) / middle) ** 2)
+    return np.i0(shape * widths) / np.i0(shape)
 
 
 def _refuse(name: str, options: dict[str, Any]) -> None:

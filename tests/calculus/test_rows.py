@@ -104,6 +104,8 @@ WITHOUT_DERIVATIVE = {
     "svd_alone",
     "svd_packed",
     "qr_packed",
+    "lu_with_pivots",
+    "one_if_pivots",
     "gaps",
     "singular_gaps",
     "inverse_values",
@@ -123,6 +125,7 @@ FACTORISATIONS = {
     "singular_resolvents": (1, 0, 1, 2, 1, 1),
     "qr_orthogonal": (),
     "qr_triangular": (),
+    "lu": (),
     "pinv": (1e-10,),
     "unreached": (1e-10, 0),
 }
@@ -140,9 +143,10 @@ LARGE = {
     "spectral_logsumexp",
     "singular_map",
     "singular_square",
+    "riccati",
 }
-AUGMENTED = {"singular_map", "singular_square"}
-"""Rows whose tensors are of matrices twice as large: the reference has no room for their third derivatives."""
+AUGMENTED = {"singular_map", "singular_square", "riccati"}
+"""Rows of many operands or of matrices twice as large: the reference has no room for their third derivatives."""
 LARGE |= AUGMENTED
 """Rows with many terms: third derivatives of single matrices in double precision are enough."""
 SYMMETRIC = {"mirrored", "cholesky", "eigh_values", "eigh_vectors", "eigenprojections", "reduced_resolvents"}
@@ -174,6 +178,7 @@ EQUATIONS = [
     Case("inverse_triangular", (1, 0), ((2, 2),), False),
     Case("solve_triangular", (0, 0), ((2, 2), (2, 1)), False),
     Case("sylvester", (), ((2, 2), (1, 1), (2, 1)), False),
+    Case("riccati", (1, 1), ((2, 2),) * 4, False),
 ]
 REDUCTIONS = ("product", "max_reduce", "min_reduce", "fmax_reduce", "fmin_reduce", "logsumexp")
 GENERAL = [

@@ -62,6 +62,14 @@ EXAMPLES: dict[str, Example] = {
     "solve_continuous_lyapunov": (linalg.solve_continuous_lyapunov, (SQUARE, OTHER)),
     "solve_lyapunov": (linalg.solve_lyapunov, (SQUARE, OTHER)),
     "solve_discrete_lyapunov": (linalg.solve_discrete_lyapunov, (0.5 * SQUARE, OTHER)),
+    "solve_continuous_are": (
+        lambda a, b, q, r, e: linalg.solve_continuous_are(a, b, spd(q), spd(r), e, 0.1 * b, False),
+        (SQUARE, SQUARE[::-1], OTHER, OTHER.T, SQUARE.T),
+    ),
+    "solve_discrete_are": (
+        lambda a, b, q: linalg.solve_discrete_are(a, b, spd(q), spd(b)),
+        (SQUARE, SQUARE[::-1], OTHER),
+    ),
     "solve_toeplitz": (
         lambda c, r, b: linalg.solve_toeplitz((c, r), b),
         (SHORT + np.array([3, 0]), OTHER[0], OTHER[1]),
@@ -96,6 +104,10 @@ EXAMPLES: dict[str, Example] = {
     "svdvals": (linalg.svdvals, (TALL,)),
     "diagsvd": (lambda s: linalg.diagsvd(s, 4, 3) ** 3, (VECTOR,)),
     "qr": (lambda a: linalg.qr(a, mode="economic")[1] + linalg.qr(a, mode="r")[0][:2], (TALL,)),
+    "rq": (lambda a: linalg.rq(a, mode="economic")[1] + linalg.rq(a, mode="r")[:, :1], (TALL.T,)),
+    "lu": (lambda a: linalg.lu(a, permute_l=True)[0] + linalg.lu(a)[2].sum(), (TALL[::-1],)),
+    "lu_factor": (lambda a: linalg.lu_factor(a)[0], (THREE[::-1],)),
+    "lu_solve": (lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b, trans=1), (THREE[::-1], VECTOR)),
     "pinv": (linalg.pinv, (TALL,)),
     "pinvh": (lambda a: linalg.pinvh(spd(a)), (SQUARE,)),
     "lstsq": (lambda a, b: linalg.lstsq(a, b)[0], (TALL, VECTOR)),

@@ -26,6 +26,11 @@ def apart(*shape: int) -> Array:
     return 0.3 * normal(*shape, seed=2) + np.eye(rows, columns) * np.arange(1, columns + 1)
 
 
+def exchanged(*shape: int) -> Array:
+    """Matrices of which elimination exchanges rows, each by a clear choice."""
+    return apart(*shape)[..., ::-1, :]
+
+
 X, P = slot(0), slot(1)
 EXPONENTIAL = text_of(apply("exp", multiply(X, P)))
 CUBIC = text_of(add([multiply(X, X, X), multiply(X, P)]))
@@ -45,6 +50,7 @@ def with_parameter(name: str, matrix: Array, params: tuple[int | float | str, ..
 FACTORISATIONS = [
     symmetric("mirrored", (distinct(3, 3),), (0,), exact=True),
     symmetric("mirrored", (distinct(2, 2, 2),), (1,), exact=True),
+    symmetric("mirrored", (distinct(3, 3),), (2,), exact=True),
     Case("one_if_symmetric", (distinct(3, 3),), order=0),
     Case("triangle_weights", (normal(2, 3),), (1, 0.5, 0)),
     symmetric("cholesky", (positive(3, 3),)),
@@ -86,6 +92,14 @@ FACTORISATIONS = [
     *[Case(name, (apart(3, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
     *[Case(name, (apart(2, 2, 2),)) for name in ("qr_orthogonal", "qr_triangular")],
     Case("qr_packed", (apart(3, 2),), order=0),
+    *[Case("lu", (exchanged(*shape),)) for shape in ((3, 3), (4, 2), (2, 3), (1, 2), (2, 1), (2, 2, 2))],
+    Case("lu", (np.array([[2.0, 1.0], [4.0, 2.0]]),)),
+    Case("lu", (np.zeros((2, 0)),)),
+    Case("lu_with_pivots", (exchanged(3, 3),), order=0),
+    Case("one_if_pivots", (exchanged(2, 3, 2),), order=0),
+    Case("pivot_order", (np.array([[1, 1]]),), (3,), order=0),
+    Case("lu_pivots", (exchanged(3, 3),)),
+    Case("pivots_of_lu", (np.array([[2.0, 1.0, 1.0], [0.5, 3.0, 1.0]]),), order=0),
     Case("pinv", (apart(3, 2),), (1e-10,)),
     Case("pinv", (apart(2, 2, 3),), (1e-10,), order=1),
     Case("pinv", (apart(2, 2),), (1e-10,)),

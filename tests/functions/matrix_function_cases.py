@@ -31,6 +31,9 @@ MATRIX_FUNCTIONS = [
     Case("sylvester", (invertible(2, 2), invertible(3, 3), normal(2, 3))),
     Case("sylvester", (JORDAN, JORDAN), (1,), order=1),
     Case("sylvester", (STACK, STACK[::-1], normal(2, 2, 2)), order=1),
+    *[Case("riccati", (-0.5 * FULL, FULL[:, :1], 2 * np.eye(2), np.array([[1.5]])), (k, 1)) for k in (0, 1)],
+    Case("riccati", (SMALL, FULL.T, FULL @ FULL.T, 2 * np.eye(2) + SMALL), (1, 0), order=1),
+    Case("riccati", (0.4 * STACK, STACK, np.stack([np.eye(2)] * 2), np.stack([np.eye(2)] * 2)), (0, 0), order=1),
     *[
         Case("inverse_triangular", (invertible(3, 3),), (lower, unit_diagonal), order=order)
         for lower, unit_diagonal, order in ((1, 0, 2), (0, 0, 1), (1, 1, 1), (0, 1, 2))

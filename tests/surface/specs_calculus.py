@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import einsumad.numpy as enp
 from tests.surface.drawing import Drawer, Operand
 from tests.surface.specs import Call, each, spec
 
@@ -236,3 +237,9 @@ def _polyfit_covariance(d: Drawer) -> Call:
 def _polyfit_full(d: Drawer) -> Call:
     points = _points(d, 2)
     return lambda x, y: np.polyfit(x, y, 1, full=True)[:2], (points, d.operand(points.shape))
+
+
+@spec("einsumad.numpy.kaiser", "fi")
+def _kaiser(d: Drawer) -> Call:
+    points = d.integer(0, 4)
+    return lambda beta: enp.kaiser(points, beta), (d.operand((), -3, 3),)

@@ -117,6 +117,58 @@ def _qr_square(d: Drawer) -> Call:
     return linalg.qr, (_matrix(d, "invertible"),)
 
 
+@spec("scipy.linalg.rq", "f")
+def _rq(d: Drawer) -> Call:
+    mode = d.choice("economic", "r")
+
+    def f(a: Any) -> Any:
+        found = linalg.rq(np.swapaxes(a, -1, -2), mode=mode)
+        return found if mode == "r" else tuple(found)
+
+    return f, (_tall(d),)
+
+
+@spec("scipy.linalg.rq, not wide", "f")
+def _rq_full(d: Drawer) -> Call:
+    mode = d.choice("full", "economic", "r")
+    size, more = d.size(1), d.integer(0, 2)
+    a = d.operand((*d.shape(0, 1, smallest=1), size, size), kind="invertible")
+
+    def f(a: Any) -> Any:
+        found = linalg.rq(np.concatenate([a[..., :more, :], a], -2), mode=mode)
+        return found if mode == "r" else tuple(found)
+
+    return f, (a,)
+
+
+def _exchanged(d: Drawer) -> Operand:
+    """Matrices of which elimination exchanges rows, each by a clear choice."""
+    return d.operand((*d.shape(0, 1, smallest=1), d.size(1), d.size(1)), kind="spread")
+
+
+def _reversed(a: Any) -> Any:
+    return a[..., ::-1, :]
+
+
+@spec("scipy.linalg.lu", "f")
+def _lu(d: Drawer) -> Call:
+    options = {"permute_l": bool(d.integer(0, 1)), "p_indices": bool(d.integer(0, 1))}
+    return lambda a: tuple(linalg.lu(_reversed(a), **options)), (_exchanged(d),)
+
+
+@spec("scipy.linalg.lu_factor", "f")
+def _lu_factor(d: Drawer) -> Call:
+    return lambda a: tuple(linalg.lu_factor(_reversed(a))), (_exchanged(d),)
+
+
+@spec("scipy.linalg.lu_solve", "f")
+def _lu_solve(d: Drawer) -> Call:
+    size, trans = d.size(1), d.integer(0, 2)
+    a = d.operand((*d.shape(0, 1, smallest=1), size, size), kind="spread")
+    right = d.operand(d.choice((size,), (size, 2), (*a.shape[:-1], 1)))
+    return lambda a, b: linalg.lu_solve(linalg.lu_factor(_reversed(a)), b, trans), (a, right)
+
+
 @spec("scipy.linalg.pinv", "f")
 def _pinv(d: Drawer) -> Call:
     return linalg.pinv, (_tall(d),)

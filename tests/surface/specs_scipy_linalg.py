@@ -143,6 +143,43 @@ def _solve_discrete_lyapunov(d: Drawer) -> Call:
     return _lyapunov(lambda a, q: linalg.solve_discrete_lyapunov(0.5 * a, q, method), d)
 
 
+def _control(d: Drawer, bound: float) -> list[Operand]:
+    """A system with this bound of the entries of a, and costs."""
+    size, inputs = d.integer(1, 2), d.integer(1, 2)
+    a = d.operand((*d.shape(0, 1, smallest=1), size, size), -bound, bound)
+    return [a, d.operand((size, inputs)), *[d.operand((n, n), kind="positive") for n in (size, inputs)]]
+
+
+@spec("scipy.linalg.solve_continuous_are", "d")
+def _solve_continuous_are(d: Drawer) -> Call:
+    balanced = bool(d.integer(0, 1))
+    operands = _control(d, 0.5)
+    stable = 1.2 * np.eye(operands[0].shape[-1])
+    return lambda a, *given: linalg.solve_continuous_are(a - stable, *given, balanced=balanced), tuple(operands)
+
+
+@spec("scipy.linalg.solve_continuous_are, e and s", "d", order=2)
+def _solve_general_are(d: Drawer) -> Call:
+    operands = _control(d, 0.5)
+    size = operands[0].shape[-1]
+    stable = 1.2 * np.eye(size)
+    more = (d.operand((size, size), kind="invertible"), d.operand(operands[1].shape, -0.2, 0.2))
+    return lambda a, *given: linalg.solve_continuous_are(a - stable, *given, balanced=False), (*operands, *more)
+
+
+@spec("scipy.linalg.solve_discrete_are", "d")
+def _solve_discrete_are(d: Drawer) -> Call:
+    balanced = bool(d.integer(0, 1))
+    return lambda *given: linalg.solve_discrete_are(*given, balanced=balanced), tuple(_control(d, 0.4))
+
+
+@spec("scipy.linalg.solve_discrete_are, e", "d", order=2)
+def _solve_descriptor_are(d: Drawer) -> Call:
+    operands = _control(d, 0.25)
+    e = d.operand((operands[0].shape[-1],) * 2, kind="invertible")
+    return lambda *given: linalg.solve_discrete_are(*given, balanced=False), (*operands, e)
+
+
 def _dominant(first: Any) -> Any:
     """A first column whose Toeplitz matrix with entries below 2 is regular."""
     return first + 8.0 * np.eye(1, first.shape[0])[0]

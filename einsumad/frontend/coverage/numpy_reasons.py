@@ -56,7 +56,7 @@ REASONS: Mapping[str, Verdict] = {
     "full": Verdict("refused", "a traced value cannot be written into a plain array: use einsumad.numpy.full"),
     "arange": Verdict("refused", "NumPy makes a plain array of numbers: use einsumad.numpy.arange, or np.linspace"),
     "frompyfunc": Verdict("refused", "its ufuncs call Python for each entry: call the function on traced arrays"),
-    "kaiser": Verdict("refused", "it is traced in neither argument: write it with np.i0 where its shape is traced"),
+    "kaiser": Verdict("refused", "NumPy makes a plain array of its arguments: use einsumad.numpy.kaiser"),
     **each("bartlett blackman hamming hanning", "constant", _WINDOW),
     **each("empty eye identity ones zeros tri indices diag_indices mask_indices", "constant", _SHAPE),
     **each("tril_indices triu_indices broadcast_shapes", "constant", _SHAPE),

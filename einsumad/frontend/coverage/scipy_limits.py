@@ -43,6 +43,21 @@ OF_LINALG: Mapping[str, tuple[Limit, ...]] = by_function(
         "mode='full' of a tall matrix",
         "the columns that it adds are any that complete a basis and have no derivative: use mode='economic'",
     ),
+    (
+        "rq",
+        "mode='full' of a wide matrix",
+        "the rows that it adds are any that complete a basis and have no derivative: use mode='economic'",
+    ),
+    (
+        "solve_continuous_are solve_discrete_are",
+        "e=... with balanced=True",
+        "SciPy's balancing leaves e out, and its result does not solve the equation: use balanced=False",
+    ),
+    (
+        "solve_discrete_are",
+        "s=...",
+        "for an invertible r it is the equation of a - b r^-1 s.T and q - s r^-1 s.T without s: give it these",
+    ),
     ("pinv pinvh", "atol=...", _RANK),
     ("pinv pinvh", "return_rank=True", "a number of singular values has no derivative: use numpy.linalg.matrix_rank"),
     ("pinv pinvh", "rtol=...", "it takes a number, and is not differentiated"),

@@ -17,14 +17,13 @@ _COMPLEX = "its result is complex in general: complex numbers are not supported 
 _NOT_UNIQUE = (
     "its result is unique up to a rotation only, so it has no derivative: use what does not depend on the choice"
 )
-_PERMUTED = "its result depends on a choice of pivots, which jumps, and comes packed: use solve, inv, det or slogdet"
+_BLOCKS = "the sizes of the blocks on its diagonal jump with the values: use lu, solve, inv, det or slogdet"
 _FACTOR = (
     "this factorisation is not supported yet: use numpy.linalg.solve, inv, det, or write it with functions that are"
 )
 _UPDATE = "it updates a factorisation that is not supported: factorise the updated matrix"
 _ARBITRARY = "a matrix function of any Python function has no derivative here: use expm, logm, sqrtm, cosm, sinm, signm"
 _RANDOM = "it multiplies with a random matrix: draw the matrix first, and multiply with it"
-_RICCATI = "Riccati equations are not supported yet: iterate with solve_sylvester and solve_continuous_lyapunov"
 _ANGLES = "its formula jumps between sines and cosines, entry by entry: take them of numpy.linalg.svdvals"
 _BANDED = "it reads LAPACK's storage of bands, which is not supported yet: use eigvalsh of the whole matrix"
 
@@ -34,17 +33,15 @@ _BY_REASON: Mapping[tuple[Status, str], tuple[str, ...]] = {
     ("refused", _VALUES): ("bandwidth", "ishermitian", "issymmetric"),
     ("refused", _COMPLEX): ("cdf2rdf", "eig", "eig_banded", "eigvals", "ordqz", "qz", "rsf2csf", "schur"),
     ("refused", _NOT_UNIQUE): ("cossin", "hessenberg", "null_space", "orth"),
-    ("refused", _PERMUTED): ("ldl", "lu", "lu_factor", "lu_solve"),
+    ("refused", _BLOCKS): ("ldl",),
     ("refused", _FACTOR): (
         "cholesky_banded",
         "qr_multiply",
-        "rq",
     ),
     ("refused", _BANDED): ("eigvals_banded",),
     ("refused", _UPDATE): ("qr_delete", "qr_insert", "qr_update"),
     ("refused", _ARBITRARY): ("funm",),
     ("refused", _RANDOM): ("clarkson_woodruff_transform",),
-    ("refused", _RICCATI): ("solve_continuous_are", "solve_discrete_are"),
     ("refused", _ANGLES): ("subspace_angles",),
     ("refused", "the norm of a derivative as an operator is not supported yet: use expm_frechet"): ("expm_cond",),
     ("refused", "the scaling is by powers of two that depend on values, and jumps"): ("matrix_balance",),

@@ -3,7 +3,24 @@
 Owns nothing but the order of import. Imports its modules. Invariant: every module with functions is imported here.
 """
 
-from einsumad.frontend.scipy_linalg import counterparts, equations, factorisations, matrix_functions, structured
+from einsumad.frontend.scipy_linalg import (
+    counterparts,
+    elimination,
+    equations,
+    factorisations,
+    matrix_functions,
+    riccati,
+    structured,
+)
 from einsumad.frontend.scipy_linalg.dispatch import FUNCTIONS
 
-__all__ = ["FUNCTIONS", "counterparts", "equations", "factorisations", "matrix_functions", "structured"]
+__all__ = [
+    "FUNCTIONS",
+    "counterparts",
+    "elimination",
+    "equations",
+    "factorisations",
+    "matrix_functions",
+    "riccati",
+    "structured",
+]

@@ -75,6 +75,14 @@ def matrices(name: str, a: Any) -> Node:
     return node
 
 
+def rectangular(name: str, a: Any) -> Node:
+    """The node of matrices of any size in the last two axes."""
+    node = floating(name, a)
+    if len(node.shape) < 2:
+        raise ShapeError(f"scipy.linalg.{name} needs matrices in the last two axes, got shape {node.shape}")
+    return node
+
+
 def in_common(*nodes: Node) -> list[Node]:
     """Matrices in one dtype, with the batch axes that they broadcast to."""
     dtype = np.result_type(*[node.dtype for node in nodes])

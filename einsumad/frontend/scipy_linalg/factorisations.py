@@ -13,7 +13,15 @@ import numpy as np
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.coverage.limits import refused
-from einsumad.frontend.scipy_linalg.dispatch import choice, floating, in_common, matrices, refuse, supports_tracing
+from einsumad.frontend.scipy_linalg.dispatch import (
+    choice,
+    floating,
+    in_common,
+    matrices,
+    rectangular,
+    refuse,
+    supports_tracing,
+)
 from einsumad.frontend.scipy_linalg.equations import solve_triangular
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Node
@@ -22,10 +30,7 @@ _Side: TypeAlias = Literal["L", "U"]
 
 
 def _rectangular(name: str, a: Any) -> Tensor:
-    node = floating(name, a)
-    if len(node.shape) < 2:
-        raise ShapeError(f"scipy.linalg.{name} needs matrices in the last two axes, got shape {node.shape}")
-    return Tensor(node)
+    return Tensor(rectangular(name, a))
 
 
 def _transposed(a: Any) -> Any:
@@ -208,6 +213,26 @@ def qr(
             )
         raise refused("scipy.linalg.qr", "mode")
     return (np.linalg.qr(matrix, "r"),) if mode == "r" else tuple(np.linalg.qr(matrix))
+
+
+@supports_tracing
+def rq(a: Any, overwrite_a: Any = False, lwork: Any = None, mode: Any = "full", check_finite: Any = True) -> Any:
+    """The factors R and Q; of a wide matrix they are small, with ``mode="economic"``.
+
+    With J for the order reversed, ``J aᵀ J = Q' R'`` gives ``R = J R'ᵀ J`` and ``Q = J Q'ᵀ J``.
+    """
+    choice("rq", "mode", mode, ("full", "economic", "r"))
+    matrix = _rectangular("rq", a)
+    rows, columns = matrix.shape[-2:]
+    wide = rows < columns
+    if wide and mode == "full":
+        raise refused("scipy.linalg.rq", "mode")
+    turned = _transposed(matrix[..., ::-1, ::-1])
+    if mode == "r":
+        right = _transposed(np.linalg.qr(turned, "r"))[..., ::-1, ::-1]
+        beside = np.zeros((*right.shape[:-1], columns - right.shape[-1]), right.dtype)
+        return np.concatenate([beside, right], -1) if wide else right
+    return tuple([_transposed(factor)[..., ::-1, ::-1] for factor in reversed(np.linalg.qr(turned))])
 
 
 @supports_tracing

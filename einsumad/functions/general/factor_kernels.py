@@ -24,7 +24,16 @@ def _side(upper: int) -> Literal["L", "U"]:
 
 
 def mirrored(a: Array, upper: int) -> Array:
-    """The symmetric matrix of one triangle: the lower one, or the upper one if the parameter is 1."""
+    """The symmetric matrix of one triangle: the lower one, or the upper one if the parameter is 1.
+
+    If it is 2 a matrix that is not symmetric to rounding raises LinAlgError.
+    """
+    if upper == 2:
+        norms = (np.max(np.sum(np.abs(part), axis=-2), axis=-1, initial=0) for part in (a - np.swapaxes(a, -1, -2), a))
+        apart, size = norms
+        if np.any(apart > 100 * np.spacing(size)):
+            raise np.linalg.LinAlgError("a matrix is not symmetric where it has to be: give (A + A.T) / 2")
+        return (a + np.swapaxes(a, -1, -2)) / 2
     read = np.swapaxes(a, -1, -2) if upper else a
     return np.where(np.tri(a.shape[-1], dtype=bool), read, np.swapaxes(read, -1, -2))
 

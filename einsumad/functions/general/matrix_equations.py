@@ -79,7 +79,7 @@ register_general(
 def _triangle(node: General, row: int, column: int, fresh: int) -> tuple[Node, Labels]:
     """One where an entry is read: ``Σ_d [d = row - column]``, d from 0 on, or from 1 if the diagonal is ones."""
     size = node.operands[0].shape[-1]
-    lower, unit_diagonal = node.params
+    lower, unit_diagonal = node.params[:2]
     strides = (1, -1) if lower else (-1, 1)
     return affine(size, (size, size), strides, -int(bool(unit_diagonal)), node.dtype), (fresh, row, column)
 
@@ -90,7 +90,10 @@ def _infer_inverse(operands: tuple[Node, ...], params: Params) -> tuple[Shape, n
 
 
 def _inverse_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``dY = -Y dT Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] [k >= l] delta[b b']``; other entries are not read."""
+    """``dY = -Y dT Y``: ``J[b i j, b' k l] = -Y[b i k] Y[b l j] [k >= l] delta[b b']``; other entries are not read.
+
+    With a third parameter 1 the inverse of a singular triangle is NaN instead of an error.
+    """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, j), (k, m) = axes.out, axes.into
     factors = [
@@ -118,6 +121,7 @@ def _solve_jacobian(node: General, position: int) -> tuple[Node, ...]:
     In A: ``J[b i m, b' k l] = -inv(T)[b i k] X[b l m] [k >= l] delta[b b']``, ``k <= l`` for an upper triangle, without
     the diagonal if it is ones.
     In B: ``J[b i m, b' k n] = inv(T)[b i k] delta[m n] delta[b b']``.
+    With a third parameter 1 the solution for a singular triangle is NaN instead of an error.
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, column), (k, last) = axes.out, axes.into

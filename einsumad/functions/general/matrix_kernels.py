@@ -245,16 +245,33 @@ def _solved(r: Array, u: Array, s: Array, v: Array, right: Array) -> Array:
     return np.asarray(scale * (u @ found @ v.T))
 
 
-def solve_triangular(a: Array, b: Array, lower: int, unit_diagonal: int) -> Array:
-    """The solution X of ``T X = B``, T the lower or upper triangle of A, with ones on its diagonal if asked."""
+def riccati(a: Array, b: Array, q: Array, r: Array, *options: int) -> Array:
+    """The stabilising solution of an algebraic Riccati equation in the symmetric parts of Q and R."""
+    discrete, balanced = options
+    solve = linear_algebra().solve_discrete_are if discrete else linear_algebra().solve_continuous_are
 
-    def solve(matrix: Array, right: Array) -> Array:
+    def solution(a: Array, b: Array, q: Array, r: Array) -> Array:
+        return np.asarray(solve(a, b, (q + q.T) / 2, (r + r.T) / 2, balanced=bool(balanced)))
+
+    return each(np.empty(a.shape, a.dtype), [a, b, q, r], solution)
+
+
+def solve_triangular(a: Array, b: Array, lower: int, unit_diagonal: int, quiet: int = 0) -> Array:
+    """The solution X of ``T X = B``, T the lower or upper triangle of A, with ones on its diagonal if asked.
+
+    A singular triangle raises LinAlgError, or gives NaN if the last parameter is 1.
+    """
+
+    def solve(matrix: Array, right: Array) -> Any:
+        if quiet and not unit_diagonal and not np.diagonal(matrix).all():
+            return np.nan
         options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "check_finite": False}
-        return np.asarray(linear_algebra().solve_triangular(matrix, right, **options))
+        return linear_algebra().solve_triangular(matrix, right, **options)
 
     return each(np.empty(b.shape, b.dtype), [a, b], solve, finite=False)
 
 
-def inverse_triangular(a: Array, lower: int, unit_diagonal: int) -> Array:
-    """The inverse of the lower or upper triangle of A."""
-    return solve_triangular(a, np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape), lower, unit_diagonal)
+def inverse_triangular(a: Array, lower: int, unit_diagonal: int, quiet: int = 0) -> Array:
+    """The inverse of the lower or upper triangle of A, as for :func:`solve_triangular`."""
+    identity = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    return solve_triangular(a, identity, lower, unit_diagonal, quiet)
