@@ -29,10 +29,17 @@ _BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
 """Functions that copy or not as the order in memory makes them."""
 _READ_ONLY = frozenset([np.diagonal, np.linalg.diagonal, np.diag, np.broadcast_to, sliding_window_view])
 _OF_EACH = frozenset([np.atleast_1d, np.atleast_2d, np.atleast_3d])
+_OF_ALL = frozenset([np.broadcast_arrays, np.meshgrid])
+"""Functions of which each part is a view of the argument in its place, of a shape that all arguments decide."""
+_UNCHANGED = {np.diff: 0, np.linalg.matrix_power: 1}
+"""Functions that give their argument itself where their second one is this number."""
 _VIEWS = (
     _READ_ONLY
     | _OF_EACH
+    | _OF_ALL
+    | _UNCHANGED.keys()
     | {np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.matrix_transpose, np.squeeze, np.expand_dims, np.real}
+    | {np.real_if_close}
     | {np.linalg.matrix_transpose, np.flip, np.fliplr, np.flipud, np.rot90, np.einsum, operator.getitem}
     | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack}
 )
@@ -96,7 +103,7 @@ class View:
 
 def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The result of a call, each part of which remembers what it is a view of."""
-    if function not in _BY_ORDER and function not in _VIEWS:
+    if (function not in _BY_ORDER and function not in _VIEWS) or _changes(function, args, options):
         return result
     parts = result if isinstance(result, (list, tuple)) else [result]
     given: dict[int | str, Any] = dict(enumerate(args))
@@ -106,6 +113,9 @@ def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], optio
     if function in _OF_EACH and len(where) == len(parts):
         for part, place in zip(parts, where, strict=True):
             _share(part, View(given[place], 0, function, (given[place],), {}))
+        return result
+    if function in _OF_ALL:
+        _attach_each(parts, kind, function, args, options)
         return result
     if function is not np.einsum and len(where) > 1:  # traced numbers are among the other arguments
         first = 0 if args else next(iter(signature(function).parameters))
@@ -118,6 +128,20 @@ def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], optio
         for k, part in enumerate(parts):
             _share(part, View(base, where[0], function, tuple(args), options, None if part is result else k))
     return result
+
+
+def _changes(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> bool:
+    """Whether a function that may give its argument itself does not with this number."""
+    number = _UNCHANGED.get(function)
+    return number is not None and (args[1] if len(args) > 1 else options.get("n", 1)) != number
+
+
+def _attach_each(
+    parts: Sequence[Any], kind: type, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> None:
+    for k in [k for k in range(min(len(args), len(parts))) if isinstance(args[k], kind)]:
+        shapes = [_of_shape(arg) if place != k else arg for place, arg in enumerate(args)]
+        _share(parts[k], View(args[k], k, function, tuple(shapes), options, k))
 
 
 def _share(part: Any, view: View) -> None:
@@ -165,6 +189,11 @@ def _is_view(view: View) -> bool:
     if view.function is operator.getitem:
         return np.may_share_memory(array[_anywhere(view.args[1])], array)
     return np.may_share_memory(view.of_array(array), array)
+
+
+def _of_shape(arg: Any) -> np.ndarray:
+    """Zeros of the shape of an argument that decides on nothing but the shape."""
+    return np.broadcast_to(np.zeros(()), np.shape(arg) if not hasattr(arg, "node") else arg.shape)
 
 
 def _number_of(option: Any) -> Any:

@@ -15,6 +15,7 @@ from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.promotion import tensor
 from einsumad.frontend.registry import implements, is_given
+from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Node
 
 _UniqueAll: Any = type(np.unique_all(np.zeros(1)))
@@ -95,9 +96,9 @@ def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Node:
 
 
 @implements(np.trim_zeros)
-def _trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Node:
+def _trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     """The run of entries that is left, which NumPy finds in an array of positions."""
-    x = tensor(filt)
+    x = filt if isinstance(filt, Tensor) else tensor(filt)
     values = known(x, "trim_zeros")
     options = {"axis": axis} if is_given(axis) else {}
     places = np.arange(1, x.size + 1).reshape(x.shape) * (values != 0)
@@ -106,7 +107,7 @@ def _trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Node:
         return as_node(np.reshape(x, -1)[:0]) if x.ndim == 1 else as_node(np.zeros(kept.shape, x.dtype))
     corner = np.argwhere(places == kept.max())[0] - np.argwhere(kept == kept.max())[0]
     window = tuple([slice(int(a), int(a) + n) for a, n in zip(corner, kept.shape, strict=True)])
-    return as_node(x[window])
+    return x[window]
 
 
 @implements(np.extract)
