@@ -19,7 +19,11 @@ def scipy_remedy() -> str | None:
     reason = reason_for(name)
     if reason is not None:
         return f"{name} is not supported on traced values: {reason}"
-    return f"{name} does not take traced values: use einsumad.{name}, or what that module has for it"
+    if name.split(".")[1] in ("special", "linalg"):
+        return f"{name} does not take traced values: use einsumad.{name}, or what that module has for it"
+    return (
+        f"{name} does not take traced values: write it with NumPy's functions, or give its rule by ea.custom_function"
+    )
 
 
 def scipy_caller() -> str | None:
@@ -29,6 +33,9 @@ def scipy_caller() -> str | None:
     while frame is not None:
         parts = str(frame.f_globals.get("__name__", "")).split(".")
         if parts[0] == "scipy" and len(parts) > 1:
+            if parts[1].startswith("_"):
+                frame = frame.f_back
+                continue
             module = f"scipy.{parts[1]}"
             name = frame.f_code.co_name
             public = name in getattr(sys.modules.get(module), "__all__", ())

@@ -53,8 +53,10 @@ def _refused(what: str, remedy: str) -> Callable[..., Never]:
     return refuse
 
 
-def _to_array(self: Tensor, *_args: object, **_kwargs: object) -> NoReturn:
-    """Refuse, and say which function to use where SciPy asks."""
+def _to_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:  # noqa: ARG001 (always a copy)
+    """Whole numbers and truth values that are known, as of an index; others are refused: where SciPy asks, say why."""
+    if self.node.dtype.kind in "iub":
+        return np.array(self.numpy("use as an array"), dtype)
     remedy = scipy_remedy() or _TO_ARRAY
     raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
 

@@ -145,3 +145,16 @@ def test_a_row_at_a_traced_number_is_a_view() -> None:
 def test_floats_are_no_whole_numbers(convert: Callable[[Any], Any]) -> None:
     with pytest.raises(TracingError, match="derivative would be lost"):
         convert(traced(np.array(1.0)))
+
+
+def test_plain_arrays_take_traced_indices_and_masks_that_are_known() -> None:
+    table, x = np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.1, 0.2])
+    for f, expected in (
+        (lambda x: np.sum(table[np.argsort(x)] * x), table[np.argsort(x)]),
+        (lambda x: np.sum(np.take(table, np.argsort(x)) * x), table[np.argsort(x)]),
+        (lambda x: np.sum(table[x > 0.15]) * np.sum(x), np.full(3, 4.0)),
+        (lambda x: np.sum(table[np.digitize(x, [0, 0.15])] * x), [3.0, 2.0, 3.0]),
+    ):
+        np.testing.assert_allclose(ea.grad(f)(x), expected)
+    with pytest.raises(TracingError, match=r"ea\.compile"):
+        ea.compile(lambda x: np.sum(table[np.argsort(x)] * x))(x)
