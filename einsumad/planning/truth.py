@@ -20,7 +20,7 @@ from einsumad.graph import BOOL, Affine, Einsum, Elementwise, Labels, Node, Ones
 Array = np.ndarray[Any, Any]
 Placed = tuple[Node, Labels]
 
-_MOST_ASSIGNMENTS = 1 << 22
+_MOST_ASSIGNMENTS = 1 << 21
 _JUNCTIONS: dict[str, Any] = {"logical_and": np.logical_and, "logical_or": np.logical_or, "logical_not": np.logical_not}
 
 
@@ -95,7 +95,7 @@ def _assigned(product: Einsum, masks: Sequence[tuple[Array, Labels]]) -> Array |
     sizes = {label: n for o, labels in pairs for label, n in zip(labels, o.shape, strict=True)}
     given = {labels[0]: (o, labels[1:]) for o, labels in pairs if isinstance(o, Affine)}
     free = [label for label in sizes if label not in given]
-    if prod([sizes[label] for label in free]) > _MOST_ASSIGNMENTS:
+    if max(prod(product.shape), prod([sizes[label] for label in free])) > _MOST_ASSIGNMENTS:
         return None
     grids = np.meshgrid(*[np.arange(sizes[label]) for label in free], indexing="ij", sparse=True)
     index: dict[int, Array] = dict(zip(free, grids, strict=True))

@@ -80,7 +80,8 @@ def _in_order(terms: Sequence[tuple[str, Term]], shape: Shape) -> list[tuple[str
     for sign, term in terms:
         met[sign, term.text] = met.get((sign, term.text), 0) + 1
         size = prod(term.shape)
-        keys.append((size == prod(shape), met[sign, term.text], sign == "/", size))
+        divides = sign == "/"
+        keys.append((divides or size == prod(shape), met[sign, term.text], divides, size))
     return [terms[k] for k in sorted(range(len(terms)), key=keys.__getitem__)]
 
 
