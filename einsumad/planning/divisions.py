@@ -35,8 +35,8 @@ def with_counts(roots: Sequence[Node]) -> tuple[Node, ...]:
     for node in order:
         below = [counts[operand] for operand in node.operands]
         together = sum(below) if isinstance(node, Einsum) else max(below, default=0)
-        counts[node] = together + _own(node)
-    return tuple([_counted(root, min(counts[root], _MOST)) for root in roots])
+        counts[node] = min(_MOST, together + _own(node))
+    return tuple([_counted(root, counts[root]) for root in roots])
 
 
 def _counted(root: Node, count: int) -> Node:

@@ -35,8 +35,8 @@ from einsumad.rewriting.rules import Context, Rule
 
 _PLACES = {"eigh_values": 1, "eigh_vectors": 1, "svd_values": 0, "svd_left": 0, "svd_right": 0}
 """Functions of which some values or vectors can be had, and where in their params the choice stands."""
-_LARGEST = {"eigh_values": -1, "svd_values": 0}
-"""Where the largest of the values stands."""
+_ASCENDING = {"eigh_values": True, "svd_values": False}
+"""Whether values grow with their place."""
 
 
 def read_first(node: Einsum, context: Context) -> Node | None:
@@ -158,12 +158,13 @@ def extreme_eigenvalue(node: General, _context: Context) -> Node | None:
     (values,) = node.operands[:1] or (node,)
     if node.function not in ("max_reduce", "min_reduce") or not isinstance(values, General):
         return None
-    first = _LARGEST.get(values.function)
+    ascending = _ASCENDING.get(values.function)
     size = values.shape[-1]
-    if first is None or size < 2:
+    if ascending is None or size < 2:
         return None
-    at_start = (first == 0) == (node.function == "max_reduce")
-    some = _some(values, Chosen(0 if at_start else size - 1, 1, 1))
+    grows = ascending == (chosen(values.params, _PLACES[values.function], size).step > 0)
+    place = size - 1 if grows == (node.function == "max_reduce") else 0
+    some = _some(values, Chosen(place, 1, 1))
     return einsum([some], [range(len(some.shape))], range(len(node.shape)), 1, node.dtype)
 
 
