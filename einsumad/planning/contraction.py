@@ -152,8 +152,8 @@ def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels,
         if len(same) == 1 or kept == place:
             merged.append(group(same, [], place, work))
         else:
-            *others, last = _in_rounds(same)
-            merged.append(_pair(group(others, [], place, work), last, kept, work))
+            *first, last = _in_rounds(same)
+            merged.append(_pair(group(first, [], place, work), last, kept, work))
     if len({frozenset(f.labels) for f in merged}) < len(merged):
         return _merged(merged, others, output, work)  # a contraction made two sets equal: there are fewer now
     return merged

@@ -124,3 +124,26 @@ def test_a_map_that_reads_nothing_leaves_nothing():
     values = {leaf: np.ones(leaf.shape) for leaf in leaves([node])}
     np.testing.assert_array_equal(evaluate([result], values)[0], np.ones(3))
     assert all(kind_of(n) for n in topological([result]) if isinstance(n, Einsum))
+
+
+def test_what_is_merged_first_does_not_hide_what_masks_and_others_hold():
+    """Pairs with a sum of their own, one after the other, beside a mask over the index that is summed last."""
+    rng = np.random.default_rng(0)
+    A, B, C, D = (variable(name, (2, 3), float) for name in "ABCD")
+    x, y = variable("x", (2,), float), variable("y", (3,), float)
+    m = variable("m", (2, 3), bool)
+    values = {leaf: rng.normal(size=leaf.shape) for leaf in (A, B, C, D, x, y)} | {m: rng.random((2, 3)) > 0.4}
+    for operands, inputs, output in (
+        ([x, y, y, A, B], [(0,), (1,), (1,), (2, 1), (2, 1)], (0,)),
+        ([A, B, C, D, x, m], [(0, 1), (0, 1), (2, 1), (2, 1), (0,), (0, 1)], (0,)),
+        ([A, B, C, D, y, m], [(0, 1), (0, 1), (2, 3), (2, 3), (1,), (2, 1)], (2,)),
+        ([A, A, B, y, y, m], [(0, 1), (0, 1), (0, 1), (1,), (1,), (2, 1)], (2,)),
+    ):
+        node = einsum(operands, inputs, output)
+        (result,) = binarise([node])
+        assert all(kind_of(n) for n in topological([result]) if isinstance(n, Einsum))
+        arrays = [values[operand].astype(float) for operand in operands]
+        np.testing.assert_allclose(
+            evaluate([result], values)[0],
+            np.einsum(*[a for pair in zip(arrays, inputs, strict=True) for a in pair], output),
+        )
