@@ -38,7 +38,17 @@ from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
 from einsumad.planning.order import Pair, contraction_pairs
-from einsumad.planning.primitives import Factor, constant_value, group, kind_of, layout, number, only_scales, scaled
+from einsumad.planning.primitives import (
+    Factor,
+    constant_value,
+    group,
+    in_turn,
+    kind_of,
+    layout,
+    number,
+    only_scales,
+    scaled,
+)
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 
 
@@ -152,21 +162,11 @@ def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels,
         if len(same) == 1 or kept == place:
             merged.append(group(same, [], place, work))
         else:
-            *first, last = _in_rounds(same)
+            *first, last = [same[k] for k in in_turn([f.node for f in same])]
             merged.append(_pair(group(first, [], place, work), last, kept, work))
     if len({frozenset(f.labels) for f in merged}) < len(merged):
         return _merged(merged, others, output, work)  # a contraction made two sets equal: there are fewer now
     return merged
-
-
-def _in_rounds(factors: Sequence[Factor]) -> list[Factor]:
-    """The factors, what stands again behind the others: ``(r f) r`` does not vanish where ``(r r) f`` does."""
-    met: dict[Factor, int] = {}
-    rounds = []
-    for factor in factors:
-        met[factor] = met.get(factor, 0) + 1
-        rounds.append(met[factor])
-    return [factors[k] for k in sorted(range(len(factors)), key=rounds.__getitem__)]
 
 
 def _pair(left: Factor, right: Factor, output: Labels, work: np.dtype) -> Factor:

@@ -35,6 +35,7 @@ from einsumad.graph import (
 from einsumad.planning.primitives import (
     always_inside,
     constant_value,
+    in_turn,
     kind_of,
     numbers_in_order,
     only_scales,
@@ -253,8 +254,10 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         case "embed":
             return _embed_kernel(node)
         case "group":
-            masks = tuple([k for k, o in enumerate(node.operands) if o.dtype == BOOL and node.dtype != BOOL])
-            return Group(node.inputs, masks, ()), node.operands
+            order = in_turn(node.operands)
+            operands, inputs = tuple([node.operands[k] for k in order]), tuple([node.inputs[k] for k in order])
+            masks = tuple([k for k, o in enumerate(operands) if o.dtype == BOOL and node.dtype != BOOL])
+            return Group(inputs, masks, ()), operands
     raise InternalError("a product is not primitive: binarise the graph first")
 
 

@@ -21,7 +21,9 @@ factor is a step of its own, done in place, so that the product without it can b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import prod
 from typing import Any, NamedTuple
 
@@ -31,6 +33,7 @@ from einsumad.graph import (
     BOOL,
     Affine,
     Einsum,
+    Elementwise,
     Labels,
     Node,
     Number,
@@ -59,6 +62,30 @@ def has_sum(node: Einsum) -> bool:
     """Whether the product sums over an index."""
     ndim = len(node.shape)
     return any(label >= ndim for labels in node.inputs for label in labels)
+
+
+def in_turn(operands: Sequence[Node]) -> list[int]:
+    """The order in which factors meet: reciprocals between the others, what stands again behind what stands once.
+
+    ``f (f r)`` does not overflow where ``(f f) r`` does, ``(r f) r`` does not vanish where ``(r r) f`` does.
+    """
+    met: Counter[Node] = Counter()
+    rounds = []
+    for operand in operands:
+        met[operand] += 1
+        rounds.append(met[operand])
+    places = sorted(range(len(operands)), key=rounds.__getitem__)
+    above = [k for k in places if not _is_reciprocal(operands[k])]
+    below = [k for k in places if _is_reciprocal(operands[k])]
+    return [k for pair in zip_longest(above, below) for k in pair if k is not None]
+
+
+def _is_reciprocal(node: Node) -> bool:
+    if not isinstance(node, Elementwise):
+        return False
+    return node.function == "reciprocal" or (
+        node.function == "power" and any(isinstance(p, int | float) and p < 0 for p in node.params)
+    )
 
 
 def constant_value(node: Node) -> Number | None:

@@ -83,6 +83,28 @@ def reduce_ones(node: Einsum, _: Context) -> Node | None:
     return None if result is node else result
 
 
+def tie_single(node: Einsum, _: Context) -> Node | None:
+    """``sum_k A[k] B[i] = A[i] B[i]`` where i and k have one entry: what adds nothing up is no sum."""
+    if not any(1 in operand.shape for operand in node.operands):
+        return None
+    held: dict[int, set[int]] = {}
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        for label, size in zip(labels, operand.shape, strict=True):
+            if size == 1:
+                held.setdefault(label, set()).add(k)
+    names: dict[int, int] = {}
+    for label in sorted(label for label in held if label >= len(node.shape)):
+        first = next((other for other in sorted(held) if other < label and not held[other] & held[label]), None)
+        if first is not None:
+            names[label] = first
+            held[first] |= held.pop(label)
+    if not names:
+        return None
+    work = open_product(node)
+    work.rename(names)
+    return work.build()
+
+
 def unwrap(node: Einsum, _: Context) -> Node | None:
     """``1 * A[i,j] = A[i,j]``: a product that changes nothing is its operand; a product of nothing but one is ones."""
     if node.coefficient != 1 or len(node.operands) != 1:
@@ -99,5 +121,6 @@ RULES = (
     Rule(
         "reduce-ones", Einsum, "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])
     ),
+    Rule("tie-single", Einsum, "Σ_k A[k] B[i] = A[i] B[i] (one entry)", "summed labels", tie_single),
     Rule("unwrap", Einsum, "1 · A[i,j] = A[i,j]", "nodes", unwrap),
 )

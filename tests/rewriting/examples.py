@@ -36,6 +36,7 @@ def variable(name: str, *shape: int, dtype: Any = float) -> Leaf:
 
 A, B, C = variable("A", 3, 3), variable("B", 3, 3), variable("C", 3, 3)
 a, b, c, s = variable("a", 3), variable("b", 3), variable("c", 3), variable("s")
+ONE, ANOTHER = variable("one", 1), variable("another", 1)
 M, N = variable("m", 3, dtype=BOOL), variable("n", 3, dtype=BOOL)
 E = apply("exp", a)
 S, P, D = (call("declared", A, params=(fact,)) for fact in ("symmetric", "positive definite", "diagonal"))
@@ -70,6 +71,7 @@ EXAMPLES: dict[str, Node] = {
     ),
     "resolve-units": einsum([A, unit(3, 2, float)], [(I, J), (J, K)], (I, K)),
     "reduce-ones": einsum([a, ones((3, 2), float)], [(I,), (I, J)], (I,)),
+    "tie-single": einsum([ONE, ANOTHER], [(I,), (J,)], (I,)),
     "unwrap": einsum([A], [(I, J)], (I, J)),
     "share-masks": multiply(M, M, a),
     "exclude": multiply(M, apply("logical_not", M), a),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,13 +20,17 @@ from einsumad.graph import BOOL, Number, Shape
 from einsumad.planning.kernels import Apply, Choose, Group, Sum
 from einsumad.planning.steps import Constant, Operand, Step
 
+Signed: TypeAlias = tuple[str, Term]
+"""What is multiplied, or divided by, in a product."""
+
 
 def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     """The statements of an entrywise product."""
     ndim = len(step.shape)
     terms = [aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)]
     masks = [terms[k].text for k in kernel.masks]
-    factors = [k for k in range(len(terms)) if k not in kernel.masks and k not in kernel.divisors]
+    met = [k for k in range(len(terms)) if k not in kernel.masks]
+    factors = [k for k in met if k not in kernel.divisors]
     name = register_name(step.register)
     if step.dtype == BOOL:
         return [f"{name} = {' & '.join([term.text for term in terms])}"]
@@ -33,13 +38,13 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
         held = masks[0] if len(masks) == 1 else f"({' & '.join(masks)})"
         return [f"{name} = {held}.astype({dtype_text(step.dtype)})"]
     if step.takes is not None:
-        return _product_in_place(step, kernel, terms, factors)
+        return _product_in_place(step, kernel, terms)
     if len(factors) + len(kernel.divisors) == 1 and factors:
         lines, value = [], _typed_if_number(step, factors[0], terms[factors[0]].text)
     else:
-        shape = np.broadcast_shapes(*[terms[k].shape for k in (*factors, *kernel.divisors)])
-        lines = _product(name, shape, [terms[k] for k in factors], [terms[k] for k in kernel.divisors])
-        if all(isinstance(step.operands[k], Constant) for k in (*factors, *kernel.divisors)):
+        shape = np.broadcast_shapes(*[terms[k].shape for k in met])
+        lines = _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met])
+        if all(isinstance(step.operands[k], Constant) for k in met):
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
     if masks:
@@ -52,9 +57,9 @@ def _typed_if_number(step: Step, position: int, text: str) -> str:
     return typed_number(operand.value, step.dtype) if isinstance(operand, Constant) else text
 
 
-def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequence[Term]) -> list[str]:
+def _product(name: str, shape: Shape, terms: Sequence[Signed]) -> list[str]:
     """Factors and divisors in order; after the first product of full shape all is done in place."""
-    ordered = _in_order([("*", term) for term in factors] + [("/", term) for term in divisors], shape)
+    ordered = _in_order(terms, shape)
     first = ordered.pop(0)[1] if ordered[0][0] == "*" else Term("1.0", ())
     rest = ordered
     text, kept = first.text, first.shape
@@ -70,42 +75,37 @@ def _product(name: str, shape: Shape, factors: Sequence[Term], divisors: Sequenc
     return lines or [f"{name} = {text}"]
 
 
-def _in_order(terms: Sequence[tuple[str, Term]], shape: Shape) -> list[tuple[str, Term]]:
-    """Smaller operands first, and those that stand several times in rounds, factors before divisors.
+def _in_order(terms: Sequence[Signed], shape: Shape) -> list[Signed]:
+    """Smaller factors first; the others in the kernel's order, which neither overflows nor vanishes early."""
+    whole = prod(shape)
 
-    ``r r f`` may vanish where ``r f r`` does not: powers of one number meet the others in between.
-    """
-    met: dict[tuple[str, str], int] = {}
-    keys = []
-    for sign, term in terms:
-        met[sign, term.text] = met.get((sign, term.text), 0) + 1
-        size = prod(term.shape)
-        divides = sign == "/"
-        keys.append((divides or size == prod(shape), met[sign, term.text], divides, size))
-    return [terms[k] for k in sorted(range(len(terms)), key=keys.__getitem__)]
+    def rank(term: Signed) -> tuple[bool, int]:
+        size = prod(term[1].shape)
+        return (True, 0) if term[0] == "/" or size == whole else (False, size)
+
+    return sorted(terms, key=rank)
 
 
-def _product_in_place(step: Step, kernel: Group, terms: Sequence[Term], factors: Sequence[int]) -> list[str]:
-    """The product in the memory of the operand that is taken over."""
-    taken = next(k for k, operand in enumerate(step.operands) if operand == step.takes)
-    name = register_name(step.register)
-    target = plain(step.operands[taken])
-    others = [term for _, term in _in_order([("*", terms[k]) for k in factors if k != taken], step.stored)]
-    divisors = [terms[k] for k in kernel.divisors if k != taken]
-    small = [term for term in others if term.shape != step.stored]
-    large = [term for term in others if term.shape == step.stored]
-    partial = " * ".join([term.text for term in small])
-    if taken in kernel.divisors:
-        numerator = " * ".join([term.text for term in others]) or "1.0"
-        lines = [f"{name} = np.divide({numerator}, {target}, {target})"]
+def _product_in_place(step: Step, kernel: Group, terms: Sequence[Term]) -> list[str]:
+    """The product in the memory of the operand that is taken over: from its place in the order back, then on."""
+    target = next(k for k, operand in enumerate(step.operands) if operand == step.takes)
+    name, text = register_name(step.register), plain(step.operands[target])
+    signed = [("/" if k in kernel.divisors else "*", term) for k, term in enumerate(terms)]
+    ordered = _in_order([(sign, term) for k, (sign, term) in enumerate(signed) if k != target], step.stored)
+    before = _in_order(signed[:target], step.stored)
+    small = [term.text for sign, term in ordered if sign == "*" and term.shape != step.stored]
+    large = [pair for pair in ordered if pair[0] == "/" or pair[1].shape == step.stored]
+    first = sum(pair[0] == "/" or pair[1].shape == step.stored for pair in before)
+    pending = [("*", " * ".join(small))] if small else []
+    pending += [(sign, term.text) for sign, term in (*large[:first][::-1], *large[first:])]
+    if signed[target][0] == "/":
+        at = next((k for k, (sign, _) in enumerate(pending) if sign == "*"), None)
+        numerator = "1.0" if at is None else pending.pop(at)[1]
+        lines = [f"{name} = np.divide({numerator}, {text}, {text})"]
     else:
-        pending = ([partial] if small else []) + [term.text for term in large]
-        if not pending:
-            lines = [f"{name} = np.divide({target}, {divisors.pop(0).text}, {target})"]
-        else:
-            lines = [f"{name} = np.multiply({target}, {pending[0]}, {target})"]
-            lines += [f"{name} *= {text}" for text in pending[1:]]
-    return lines + [f"{name} /= {term.text}" for term in divisors]
+        sign, other = pending.pop(0)
+        lines = [f"{name} = np.{'divide' if sign == '/' else 'multiply'}({text}, {other}, {text})"]
+    return lines + [f"{name} {sign}= {other}" for sign, other in pending]
 
 
 def lower_sum(step: Step, kernel: Sum, registers: Registers) -> list[str]:
