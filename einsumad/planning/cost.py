@@ -26,12 +26,14 @@ from einsumad.planning.kernels import (
     Kernel,
     Layout,
     Merge,
+    Sliced,
     Sum,
     Take,
     Window,
     kernel_of,
 )
 from einsumad.planning.primitives import constant_value
+from einsumad.planning.slices import product_shape, slice_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,8 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: int, shape: Sha
         case Group():
             numbers = len(kernel.inputs) - len(kernel.masks)
             return Cost(max(numbers - 1, 0) * size, moved, max(len(kernel.inputs) - 1, 1))
-        case Contract():
-            sizes = dict(zip(kernel.left + kernel.right, operands[0] + operands[1], strict=True))
-            return Cost(2 * prod(sizes.values()), moved, 1)
+        case Contract() | Sliced():
+            return _contraction_cost(kernel, operands, read, moved, dtype)
         case Sum():
             factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
             calls = max(len(operands) - 1 + factors, 1)
@@ -108,8 +109,8 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: int, shape: Sha
             return Cost(elementwise_function(kernel.function).cost * size, moved, 1)
         case Call():
             return Cost(general_function(kernel.function).cost(tuple(operands), kernel.params), moved, 1)
-        case Window() | Merge():
-            return Cost(0, 0, 1)
+    if isinstance(kernel, Window | Merge):
+        return Cost(0, 0, 1)
     return Cost(0, moved, 1 if isinstance(kernel, Fill | Take) else 3)
 
 
@@ -119,3 +120,18 @@ def _layout_cost(kernel: Layout, operand: Shape, moved: int, shape: Shape) -> Co
     if summed:
         return Cost(prod(operand), moved, 1)
     return Cost(prod(shape), moved, 1) if kernel.coefficient != 1 else Cost(0, 0, 1)
+
+
+def _contraction_cost(
+    kernel: Contract | Sliced, operands: Sequence[Shape], read: int, moved: int, dtype: np.dtype
+) -> Cost:
+    """A product and a sum of each pair; by slices also the product that is sliced, which stays in the cache."""
+    if isinstance(kernel, Contract):
+        sizes = dict(zip(kernel.left + kernel.right, operands[0] + operands[1], strict=True))
+        return Cost(2 * prod(sizes.values()), moved, 1)
+    product = product_shape(kernel, operands)
+    group = kernel_cost(kernel.group, operands[:-1], read, product, dtype)
+    pair = (product, operands[-1]) if kernel.position == 0 else (operands[-1], product)
+    contract = _contraction_cost(kernel.contract, pair, read, moved, dtype)
+    count = slice_count(kernel, operands)
+    return Cost(group.flops + contract.flops, contract.bytes, count * (group.calls + contract.calls))

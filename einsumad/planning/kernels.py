@@ -85,6 +85,19 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sliced:
+    """A contraction whose operand `position` is the group, for one index after the other of the result's axis `at`.
+
+    The operands are those of the group, then the other one of the contraction.
+    """
+
+    at: int
+    group: Group
+    contract: Contract
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sum:
     """The operands times their coefficients, added up."""
 
@@ -202,6 +215,7 @@ Kernel: TypeAlias = (
     | Embed
     | Group
     | Contract
+    | Sliced
     | Sum
     | Choose
     | Apply

@@ -26,7 +26,7 @@ class Draft:
     """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept.
 
     `takeable` are the operands whose entries lie where those of the result lie, in kernels that work in
-    place.
+    place; `scratch` are the bytes that the kernel needs beside operands and result.
     """
 
     register: int
@@ -37,6 +37,7 @@ class Draft:
     stored: Shape
     dtype: np.dtype
     operand_dtypes: tuple[np.dtype, ...]
+    scratch: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,8 +129,8 @@ class _State:
         size = prod(draft.stored) * draft.dtype.itemsize
         self.bytes[register] = size
         self.live += size
-        if self.live > self.peak:
-            self.peak, self.peak_step = self.live, register - self.inputs
+        if self.live + draft.scratch > self.peak:
+            self.peak, self.peak_step = self.live + draft.scratch, register - self.inputs
         return None
 
     def _takes(self, draft: Draft) -> int | None:

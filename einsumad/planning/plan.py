@@ -20,9 +20,10 @@ from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, kernel_cost
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
-from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sum, fused_kernel
+from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
 from einsumad.planning.primitives import constant_value
+from einsumad.planning.slices import kernel_in_slices, product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.text import plan_text, readable_bytes, step_text
 
@@ -96,6 +97,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
                 stored[node],
                 node.dtype,
                 dtypes,
+                _scratch(kernel, operands),
             )
         )
         operands_of.append(found)
@@ -121,7 +123,7 @@ def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Nod
     found: list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]] = []
     for node in reversed(order):
         if node in needed:
-            kernel, operands = fused_kernel(node, users.__getitem__)
+            kernel, operands = kernel_in_slices(node, users.__getitem__)
             found.append((node, (kernel, operands)))
             numbers = isinstance(kernel, _TAKES_NUMBERS)
             needed.update(
@@ -177,6 +179,14 @@ def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], res
     if isinstance(kernel, _TAKES_NUMBERS):
         return kernel_cost(kernel, stored, read, result, node.dtype)
     return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)
+
+
+def _scratch(kernel: Kernel, operands: Sequence[Node]) -> int:
+    """The bytes of one slice of the product where a contraction goes by slices."""
+    if not isinstance(kernel, Sliced):
+        return 0
+    shapes = [o.shape for o in operands]
+    return prod(product_shape(kernel, shapes)) // slice_count(kernel, shapes) * operands[-1].dtype.itemsize
 
 
 def _check_limit(steps: Sequence[Step], outputs: Sequence[int], memory: Memory, limit: int) -> None:

@@ -33,6 +33,7 @@ from einsumad.planning.kernels import (
     Overlap,
     Pad,
     Put,
+    Sliced,
     Sum,
     Take,
     Window,
@@ -120,6 +121,18 @@ def _contract(step: Step, kernel: Contract) -> str:
     return _summed(step, [kernel.left, kernel.right])
 
 
+def _sliced(step: Step, kernel: Sliced) -> str:
+    """The two products as one equation, and the index whose slices are computed one after the other."""
+    labels = [kernel.contract.left, kernel.contract.right]
+    places = labels.pop(kernel.position)
+    inner = [tuple([places[label] for label in held]) for held in kernel.group.inputs]
+    names = index_names(max([len(step.shape), *[label + 1 for held in (*inner, *labels) for label in held]]))
+    texts = [_operand(step, k, [names[label] for label in held]) for k, held in enumerate((*inner, *labels))]
+    summed = sorted({label for label in labels[0] if label >= len(step.shape)})
+    group = _group_text(texts[:-1], kernel.group)
+    return f"sum_{''.join([names[label] for label in summed])} ({group}) {texts[-1]}, each {names[kernel.at]} alone"
+
+
 def _choose(step: Step, kernel: Choose) -> str:
     mask, yes, no = (_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs))
     factors = [_factor(coefficient) for coefficient in kernel.coefficients]
@@ -171,7 +184,10 @@ def _embedded(step: Step, kernel: Embed) -> str:
 
 
 def _group(step: Step, kernel: Group) -> str:
-    written = [_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs)]
+    return _group_text([_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs)], kernel)
+
+
+def _group_text(written: Sequence[str], kernel: Group) -> str:
     masks = [f"[{written[k]}]" for k in kernel.masks]
     above = [written[k] for k in range(len(written)) if k not in kernel.masks and k not in kernel.divisors]
     below = "".join([f" / {written[k]}" for k in kernel.divisors])
@@ -263,6 +279,7 @@ _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     Overlap: _written,
     Pad: _read,
     Put: _written,
+    Sliced: _sliced,
     Sum: _sum,
     Take: _read,
     Window: _read,

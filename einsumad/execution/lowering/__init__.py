@@ -17,6 +17,7 @@ from einsumad.execution.lowering.general import kernel_name, lower_affine, lower
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout
 from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.operands import Registers, registers_of
+from einsumad.execution.lowering.slices import lower_sliced
 from einsumad.execution.lowering.structural import (
     lower_inside,
     lower_merge,
@@ -43,6 +44,7 @@ from einsumad.planning.kernels import (
     Overlap,
     Pad,
     Put,
+    Sliced,
     Sum,
     Take,
     Window,
@@ -117,6 +119,7 @@ _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
     Overlap: lower_overlap,
     Pad: lower_pad,
     Put: lower_put,
+    Sliced: lower_sliced,
     Sum: lower_sum,
     Take: lower_take,
     Window: lower_window,
