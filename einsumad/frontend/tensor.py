@@ -19,7 +19,7 @@ from einsumad.frontend.callers import scipy_remedy
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
-from einsumad.frontend.registry import WRITERS, call_function, call_ufunc
+from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.frontend.views import Entries, attach
 from einsumad.graph import Node
@@ -39,10 +39,6 @@ _NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value
 _NO_UPDATE = (
     "a tensor that requires a gradient is not written to, it would no longer be the one that backward knows: make "
     "the updated parameter with ea.tensor(t.numpy() - step, requires_grad=True)"
-)
-_INTO_ARRAY = (
-    "a traced value cannot be written into a plain array: the derivative would be lost; make the array a traced one, "
-    "as by np.zeros_like of a traced value, or build it with einsumad.numpy.array"
 )
 
 
@@ -130,7 +126,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
 
 def _written_to(target: Any, node: Node) -> None:
     if not isinstance(target, Tensor):
-        raise TracingError(_INTO_ARRAY)
+        raise TracingError(INTO_ARRAY)
     target.entries.write(node, _may_write)
 
 
