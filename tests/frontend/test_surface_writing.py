@@ -278,7 +278,7 @@ INTO_PLAIN: dict[str, Callable[[Any, Any], Any]] = {
 def test_traced_entries_do_not_go_into_plain_arrays(name: str) -> None:
     plain = np.zeros(3)
     for transform in (ea.grad, ea.compile):
-        with pytest.raises(TracingError, match="into a plain array.*make the array a traced one"):
+        with pytest.raises(TracingError, match=r"into a plain array.*make the array a traced one"):
             transform(lambda x: (INTO_PLAIN[name](plain, x), np.sum(x))[1])(np.ones(3))
     assert plain.tolist() == [0, 0, 0]
 

@@ -95,7 +95,7 @@ def _is_number(condition: Any) -> bool:
     return not isinstance(condition, (list, tuple)) and np.ndim(condition) == 0
 
 
-def _itself(array: Any) -> Tensor:
+def _itself(array: Any) -> Any:
     """The traced array, not another one of the same value, for a function that may write into it."""
     return array if isinstance(array, Tensor) else tensor(array)
 
@@ -109,7 +109,7 @@ def _apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: An
     batch = rows.shape[:-1]
     if 0 in batch:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    parts: list[Tensor] = []
+    parts: list[Any] = []
     for where in np.ndindex(batch):
         part = tensor(func1d(rows[where], *args, **kwargs))  # what it is now, whatever is written later
         first = parts[0] if parts else part
