@@ -57,15 +57,28 @@ def _to_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.n
     raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
 
 
-def _whole_number(what: str) -> Callable[[Tensor], int]:
+def _whole_number(what: str, remedy: str = _TO_NUMBER) -> Callable[[Tensor], int]:
     """A whole number or truth value as one of Python, where it is known: it carries no derivative."""
 
     def convert(self: Tensor) -> int:
         if self.node.shape or self.node.dtype.kind not in "iub":
-            return _refused(what, _TO_NUMBER)(self)
+            return _refused(what, remedy)(self)
         return int(self.numpy(what))
 
     return convert
+
+
+_TO_WHOLE = (
+    "Python would make a whole number of it, which has no derivative: use np.round, np.floor, np.ceil or np.trunc, "
+    "which stay in the floating dtype"
+)
+
+
+def _round(self: Tensor, digits: Any = None) -> Any:
+    """``round`` of a number: to digits as NumPy does it, without them a whole number, as of one it is."""
+    if self.node.shape:
+        raise TypeError("round() of a traced value with axes: use np.round")
+    return _whole_number("round()", _TO_WHOLE)(self) if digits is None else np.round(self, digits)
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -279,6 +292,8 @@ class Tensor(Operators):
     clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
     __float__, __complex__ = _refused("float()", _TO_NUMBER), _refused("complex()", _TO_NUMBER)
     __int__, __index__ = _whole_number("int()"), _whole_number("use as an index")
+    __round__, __trunc__ = _round, _whole_number("trunc()", _TO_WHOLE)
+    __floor__, __ceil__ = _whole_number("floor()", _TO_WHOLE), _whole_number("ceil()", _TO_WHOLE)
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
     __array__ = _to_array
     __getitem__ = _get_item
