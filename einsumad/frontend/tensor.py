@@ -15,7 +15,7 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.callers import scipy_remedy
+from einsumad.frontend.callers import check_polynomial_caller, scipy_remedy
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
@@ -211,6 +211,7 @@ class Tensor(Operators):
         return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        check_polynomial_caller(inputs)
         result = call_ufunc(ufunc, method, inputs, kwargs)
         return _written_to(inputs[0], result) if method == "at" else wrap(result)
 
