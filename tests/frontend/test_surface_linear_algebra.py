@@ -87,6 +87,13 @@ def test_matrices_that_functions_do_not_exist_for(f: Any, matrix: np.ndarray, te
         assert isinstance(caught.value, np.linalg.LinAlgError)
 
 
+def test_solutions_with_a_singular_matrix_have_nan_for_a_derivative() -> None:
+    f, right = (lambda b: np.sum(np.linalg.solve(BATCH, b))), np.ones((3, 2, 1))
+    assert np.isnan(ea.grad(f)(right)).all((1, 2)).tolist() == [False, True, False]
+    with pytest.raises(LinearAlgebraError):
+        ea.value_and_grad(f)(right)
+
+
 def test_matrices_that_are_not_square_and_dtypes_without_linear_algebra() -> None:
     for f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet):
         with pytest.raises(ShapeError, match="square"):

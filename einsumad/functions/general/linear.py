@@ -73,12 +73,12 @@ def _solve_jacobian(node: General, position: int) -> tuple[Node, ...]:
     In A: ``J[b i m, b' k l] = -inv(A)[b i k] X[b l m] delta[b b']``.
     In B: ``J[b i m, b' k n] = inv(A)[b i k] delta[m n] delta[b b']``.
 
-    With the parameter 1 the solutions with a singular matrix are NaN instead of an error.
+    With the parameter 1 the solutions with a singular matrix are NaN instead of an error. Derivatives are: then the
+    inverse is the one that the logarithm of the determinant has for its own.
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, column), (k, last) = axes.out, axes.into
-    params = QUIET if node.params == QUIET else ()
-    inverse = (call("inverse", node.operands[0], params=params), (*axes.batch, i, k))
+    inverse = (call("inverse", node.operands[0], params=QUIET), (*axes.batch, i, k))
     if position == 0:
         return (term(node, axes, [inverse, (node, (*axes.batch, last, column))], -1),)
     return (term(node, axes, [inverse, (unit(node.shape[-1], 2, node.dtype), (column, last))]),)
