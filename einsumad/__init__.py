@@ -14,6 +14,7 @@ from einsumad.errors import (
     EinsumadError,
     IndexNotationError,
     InternalError,
+    LinearAlgebraError,
     MemoryLimitError,
     ShapeError,
     TracingError,
@@ -49,6 +50,7 @@ from einsumad.frontend import (
 )
 
 if TYPE_CHECKING:
+    from einsumad import scipy
     from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
 __version__ = "0.1.0"
@@ -62,6 +64,7 @@ __all__ = [
     "Explanation",
     "IndexNotationError",
     "InternalError",
+    "LinearAlgebraError",
     "MemoryLimitError",
     "ShapeError",
     "Statistics",
@@ -87,6 +90,7 @@ __all__ = [
     "jvp",
     "laplacian",
     "numpy",
+    "scipy",
     "simplify",
     "statistics",
     "tensor",
@@ -100,7 +104,9 @@ _OWN = ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_fu
 
 
 def __getattr__(name: str) -> Any:
-    """What is for functions of the user's own, which few programs have, when it is first asked for."""
+    """What few programs need, when it is first asked for: SciPy's namespaces, and functions of the user's own."""
+    if name == "scipy":
+        return import_module("einsumad.scipy")
     if name in _OWN:
         return getattr(import_module("einsumad.frontend.own"), name)
     raise AttributeError(f"module 'einsumad' has no attribute {name!r}")

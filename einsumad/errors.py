@@ -1,8 +1,8 @@
 """The exceptions of the library, and the caret block that their messages point with.
 
 Owns every exception class that a user can meet. Imports nothing of the package. Invariant: each class is an
-:class:`EinsumadError` and also the built-in that fits, so ``except ValueError`` keeps working; each can be
-pickled.
+:class:`EinsumadError` and also the built-in, or NumPy's own, that fits, so ``except ValueError`` keeps working; each
+can be pickled.
 
 A message says what is wrong, where (a caret, an index, the sizes) and what to do about it.
 """
@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
+from numpy.linalg import LinAlgError
+
 __all__ = [
     "DeclarationError",
     "DifferentiationError",
     "EinsumadError",
     "IndexNotationError",
     "InternalError",
+    "LinearAlgebraError",
     "MemoryLimitError",
     "ShapeError",
     "TracingError",
@@ -76,6 +79,16 @@ class DeclarationError(EinsumadError, ValueError):
     Traceback (most recent call last):
         ...
     einsumad.errors.DeclarationError: a matrix declared symmetric is not: it is off by 0.5
+    """
+
+
+class LinearAlgebraError(EinsumadError, LinAlgError):
+    """A matrix that a function, or a derivative that was asked for, does not exist for.
+
+    >>> raise LinearAlgebraError("inv of shape (2, 2): Singular matrix: it exists for invertible matrices")
+    Traceback (most recent call last):
+        ...
+    einsumad.errors.LinearAlgebraError: inv of shape (2, 2): Singular matrix: it exists for invertible matrices
     """
 
 

@@ -21,7 +21,7 @@ MOST_METHODS_OF_A_CLASS = 15
 
 # Modules that may load another one when it is first used, through importlib, each with its reason.
 LAZY_LOADERS: dict[str, str] = {
-    "einsumad/__init__.py": "few programs have functions of their own and importing the library has to be quick",
+    "einsumad/__init__.py": "few programs need all of its parts and importing the library has to be quick",
     "einsumad/cli/inventory.py": "it looks at SciPy's namespaces when it is asked for them",
     "einsumad/cli/targets.py": "the user names the module whose functions are checked",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",

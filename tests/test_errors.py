@@ -4,6 +4,7 @@ import inspect
 import pickle
 
 import pytest
+from numpy.linalg import LinAlgError
 
 from einsumad import errors
 from einsumad.errors import EinsumadError, InternalError, caret
@@ -15,6 +16,7 @@ BUILT_IN = {
     "ShapeError": ValueError,
     "DeclarationError": ValueError,
     "DifferentiationError": TypeError,
+    "LinearAlgebraError": LinAlgError,
     "TracingError": TypeError,
     "MemoryLimitError": MemoryError,
     "InternalError": AssertionError,

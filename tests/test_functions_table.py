@@ -32,7 +32,7 @@ THE_SAME = VERSIONS in PAGE.read_text(encoding="utf-8")
 
 def tables() -> str:
     meaning = "\n".join(f"- **{status}**: {text}" for status, text in MEANING.items())
-    both = [part(library) for library in LIBRARIES for part in (table, table_of_limits)]
+    both = [text for library in LIBRARIES for part in (table, table_of_limits) if (text := part(library))]
     return "\n".join(["", meaning, "", *both, table_of_options()])
 
 

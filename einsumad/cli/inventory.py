@@ -16,7 +16,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from einsumad.frontend.coverage import linalg_reasons, numpy_reasons, scipy_linalg_reasons, special_reasons
+from einsumad.frontend.coverage import (
+    fft_reasons,
+    linalg_reasons,
+    numpy_reasons,
+    scipy_linalg_reasons,
+    special_reasons,
+)
 from einsumad.frontend.coverage.limits import EVERYWHERE, LIMITS
 from einsumad.frontend.coverage.verdicts import Limit
 from einsumad.frontend.known import READ
@@ -26,7 +32,7 @@ from einsumad.scipy import special
 
 Status: TypeAlias = Literal["any order", "in part", "constant", "refused"]
 
-LIBRARIES = ("numpy", "numpy.linalg", "scipy.special", "scipy.linalg")
+LIBRARIES = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
 MEANING: Mapping[Status, str] = {
     "any order": "differentiated to any order in all floating arguments",
     "in part": "differentiated to any order in some arguments",
@@ -116,7 +122,7 @@ def limits(library: str, name: str) -> tuple[Limit, ...]:
     >>> [limit.what for limit in limits("numpy.linalg", "lstsq")]
     ['rcond=...', 'under ea.compile']
     """
-    return LIMITS[library].get(name, ())
+    return LIMITS.get(library, {}).get(name, ())
 
 
 def arguments_read(library: str) -> dict[str, tuple[str, ...]]:
@@ -134,15 +140,17 @@ def arguments_read(library: str) -> dict[str, tuple[str, ...]]:
 
 
 def table_of_limits(library: str) -> str:
-    """What the functions of a library refuse as a Markdown table, functions alike in one row."""
+    """What the functions of a library refuse as a Markdown table, functions alike in one row; no text for nothing."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for name in sorted(LIMITS[library]):
+    for name in sorted(LIMITS.get(library, {})):
         for limit in limits(library, name):
             what = f"`{limit.what}`" if "=" in limit.what else limit.what
             grouped.setdefault((what, limit.reason), []).append(f"`{name}`")
     for name, arguments in sorted(arguments_read(library).items()):
         for argument in arguments:
             grouped.setdefault((f"`{argument}`, where {_NOT_KNOWN}", _PLACES), []).append(f"`{name}`")
+    if not grouped:
+        return ""
     title = f"### What functions of {library} refuse"
     lines = [title, "", "| functions | refused | why, or what to do |", "|---|---|---|"]
     lines += [f"| {' '.join(names)} | {what} | {reason} |" for (what, reason), names in grouped.items()]
@@ -172,6 +180,12 @@ def _of_linalg(name: str, function: Any) -> Entry:
     return _judged(name, "any order" if handled else None, linalg_reasons.REASONS)
 
 
+def _of_fft(name: str, function: Any) -> Entry:
+    if name in fft_reasons.COMPOSED:
+        return Entry(name, "any order", fft_reasons.COMPOSED[name])
+    return _judged(name, "any order" if has_function(function) else None, fft_reasons.REASONS)
+
+
 def _of_special(name: str, function: Any) -> Entry:
     where = "in `einsumad.scipy.special`" if name in special.__all__ else ""
     if name in special_reasons.CONSTANT:
@@ -198,6 +212,7 @@ def _judged(name: str, status: Status | None, reasons: Mapping[str, Any], note: 
 _JUDGES: Mapping[str, Callable[[str, Any], Entry]] = {
     "numpy": _of_numpy,
     "numpy.linalg": _of_linalg,
+    "numpy.fft": _of_fft,
     "scipy.special": _of_special,
     "scipy.linalg": _of_scipy_linalg,
 }

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from einsumad.errors import ShapeError
+from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.moves import MOVES
 from einsumad.functions import general_function, is_own
@@ -72,12 +72,30 @@ def compile_plan(plan: Plan) -> CompiledPlan:
     calls_user = False
     for step in plan.steps:
         if isinstance(step.kernel, Call):
-            scope[kernel_name(step.kernel)] = general_function(step.kernel.function).kernel
+            scope[kernel_name(step.kernel)] = _explained(step.kernel.function)
             calls_user = calls_user or is_own(step.kernel.function)
     # the source is generated from the plan; names and text of the user never enter it
     exec(compile(source, "<einsumad plan>", "exec"), scope)  # noqa: S102
     expected = tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs])
     return CompiledPlan(plan, source, scope["plan"], expected, calls_user)
+
+
+def _explained(function: str) -> Callable[..., Array]:
+    """The kernel of a function, whose errors about matrices say which function it is, and what it takes."""
+    row = general_function(function)
+    if is_own(function):
+        return row.kernel
+
+    def kernel(*arguments: Any) -> Array:
+        try:
+            return row.kernel(*arguments)
+        except np.linalg.LinAlgError as error:
+            shape, domain = arguments[0].shape, row.domain.partition(";")[0]
+            raise LinearAlgebraError(
+                f"{row.symbol} of shape {shape}: {error}; its value, and derivatives that use it, exist for {domain}"
+            ) from error
+
+    return kernel
 
 
 def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:

@@ -1,14 +1,46 @@
-"""Who asks for an array: the function of SciPy that the user called, for error messages.
+"""Who uses a traced value: functions of SciPy, for error messages, and NumPy's polynomials, which take it for a number.
 
-Owns this look at the stack. Imports the reasons for refusals. Invariant: it is only used while an error is raised.
+Owns this look at the stack. Imports the reasons for refusals and the errors. Invariant: but for the one frame that
+calls a ufunc the stack is only looked at while an error is raised.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
+from typing import Any
 
+from einsumad.errors import TracingError
 from einsumad.frontend.coverage.lookup import reason_for
+
+_OPERATORS = "einsumad.frontend.operators"
+_POLYNOMIALS = "numpy.polynomial."
+_AXES = (
+    "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "
+    "{0}.reshape({0}.shape + (1,) * x.ndim) and tensor=False"
+)
+
+
+def check_polynomial_caller(inputs: Sequence[Any]) -> None:
+    """Refuse to take part in a function of ``numpy.polynomial`` that looks whether its argument is an array of NumPy.
+
+    Its coefficients ``c[k, i]`` or roots ``r[k]`` are given new axes for those of an array, and none for a traced one.
+    """
+    own = inspect.currentframe()
+    caller = own.f_back.f_back if own is not None and own.f_back is not None else None
+    if caller is not None and caller.f_globals.get("__name__") == _OPERATORS:
+        caller = caller.f_back
+    if caller is None or not caller.f_globals.get("__name__", "").startswith(_POLYNOMIALS):
+        return
+    name, given = caller.f_code.co_name, caller.f_locals
+    x: Any = given.get("x")
+    of = "r" if name == "polyvalfromroots" else "c"
+    if "tensor" not in given or of not in given or not any(x is each for each in inputs) or not x.ndim:
+        return
+    rank = given[of].ndim
+    if rank > (of == "c") and (given["tensor"] or (of == "r" and x.ndim >= rank)):
+        raise TracingError(f"{caller.f_globals['__name__']}.{name} {_AXES.format(of)}")
 
 
 def scipy_remedy() -> str | None:

@@ -37,6 +37,10 @@ WRITERS: frozenset[Callable[..., Any]] = frozenset(
 )
 """Functions that write into their first argument; their handlers return the node that it then has."""
 
+INTO_ARRAY = (
+    "a traced value cannot be written into a plain array: the derivative would be lost; make the array a traced one, "
+    "as by np.zeros_like of a traced value, or build it with einsumad.numpy.array"
+)
 _SPECIAL_MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has those that plain functions call
 _METHOD_OPTIONS = ("out", "where", "initial")
 
@@ -92,6 +96,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
             raise unsupported(f"{name}.{method}")
         refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
         return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
+    if any(array is given for array in kwargs.get("out", ()) for given in inputs):
+        raise TracingError(f"{name} in place: {INTO_ARRAY}, or write a = a + x in the place of a += x")
     for option in kwargs:
         raise option_refused(name, option)
     handler = _ufuncs.get(ufunc) or _special_handler(ufunc)

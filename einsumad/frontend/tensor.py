@@ -15,11 +15,11 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.callers import scipy_remedy
+from einsumad.frontend.callers import check_polynomial_caller, scipy_remedy
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
-from einsumad.frontend.registry import WRITERS, call_function, call_ufunc
+from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.frontend.views import Entries, attach
 from einsumad.graph import Node
@@ -40,10 +40,6 @@ _NO_UPDATE = (
     "a tensor that requires a gradient is not written to, it would no longer be the one that backward knows: make "
     "the updated parameter with ea.tensor(t.numpy() - step, requires_grad=True)"
 )
-_INTO_ARRAY = (
-    "a traced value cannot be written into a plain array: the derivative would be lost; make the array a traced one, "
-    "as by np.zeros_like of a traced value, or build it with einsumad.numpy.array"
-)
 
 
 def _refused(what: str, remedy: str) -> Callable[..., Never]:
@@ -61,15 +57,28 @@ def _to_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.n
     raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
 
 
-def _whole_number(what: str) -> Callable[[Tensor], int]:
+def _whole_number(what: str, remedy: str = _TO_NUMBER) -> Callable[[Tensor], int]:
     """A whole number or truth value as one of Python, where it is known: it carries no derivative."""
 
     def convert(self: Tensor) -> int:
         if self.node.shape or self.node.dtype.kind not in "iub":
-            return _refused(what, _TO_NUMBER)(self)
+            return _refused(what, remedy)(self)
         return int(self.numpy(what))
 
     return convert
+
+
+_TO_WHOLE = (
+    "Python would make a whole number of it, which has no derivative: use np.round, np.floor, np.ceil or np.trunc, "
+    "which stay in the floating dtype"
+)
+
+
+def _round(self: Tensor, digits: Any = None) -> Any:
+    """``round`` of a number: to digits as NumPy does it, without them a whole number, as of one it is."""
+    if self.node.shape:
+        raise TypeError("round() of a traced value with axes: use np.round")
+    return _whole_number("round()", _TO_WHOLE)(self) if digits is None else np.round(self, digits)
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +139,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
 
 def _written_to(target: Any, node: Node) -> None:
     if not isinstance(target, Tensor):
-        raise TracingError(_INTO_ARRAY)
+        raise TracingError(INTO_ARRAY)
     target.entries.write(node, _may_write)
 
 
@@ -202,6 +211,7 @@ class Tensor(Operators):
         return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        check_polynomial_caller(inputs)
         result = call_ufunc(ufunc, method, inputs, kwargs)
         return _written_to(inputs[0], result) if method == "at" else wrap(result)
 
@@ -283,6 +293,8 @@ class Tensor(Operators):
     clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
     __float__, __complex__ = _refused("float()", _TO_NUMBER), _refused("complex()", _TO_NUMBER)
     __int__, __index__ = _whole_number("int()"), _whole_number("use as an index")
+    __round__, __trunc__ = _round, _whole_number("trunc()", _TO_WHOLE)
+    __floor__, __ceil__ = _whole_number("floor()", _TO_WHOLE), _whole_number("ceil()", _TO_WHOLE)
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
     __array__ = _to_array
     __getitem__ = _get_item

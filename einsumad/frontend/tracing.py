@@ -16,6 +16,7 @@ import numpy as np
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
+from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
 from einsumad.frontend.values import bind, defer
@@ -105,9 +106,19 @@ def trace(
 def run(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f as nodes; arrays and numbers among them are constants."""
     with one_leaf_per_array():
-        outputs, tree = flatten(f(*args, **kwargs))
+        outputs, tree = flatten(_call(f, args, kwargs))
         if not outputs:
             raise TracingError(
                 "the function returned nothing: a traced function must return an array or a tree of arrays"
             )
         return tuple([as_node(output) for output in outputs]), tree
+
+
+def _call(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What f returns. Where a plain array takes no traced entry NumPy hides why behind an error of its own."""
+    try:
+        return f(*args, **kwargs)
+    except ValueError as error:
+        if isinstance(error.__cause__, TracingError) and str(error).startswith("setting an array element"):
+            raise TracingError(INTO_ARRAY) from error
+        raise

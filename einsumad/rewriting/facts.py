@@ -10,6 +10,7 @@ from itertools import product
 
 from einsumad.functions import call
 from einsumad.functions.general.declared import declared_of, is_symmetric
+from einsumad.functions.general.linear import QUIET
 from einsumad.functions.general.positive import POSITIVE
 from einsumad.graph import Einsum, General, Node, OrderKey, einsum, order_key, transpose, unit
 from einsumad.rewriting.product import open_product
@@ -90,7 +91,11 @@ def transpose_instead_of_inverse(node: General, _: Context) -> Node | None:
 
 def cholesky(node: General, _: Context) -> Node | None:
     """Positive definite matrices are factorised as ``A = L Lᵀ``; the sign of their determinant is known."""
-    if node.function not in _WITH_CHOLESKY or node.params or "positive definite" not in declared_of(node.operands[0]):
+    if (
+        node.function not in _WITH_CHOLESKY
+        or node.params not in ((), QUIET)
+        or "positive definite" not in declared_of(node.operands[0])
+    ):
         return None
     name = "logdet" if node.function == "logabsdet" else node.function
     return call(name, *node.operands, params=POSITIVE)

@@ -6,9 +6,12 @@ Imports the graph and the catalogue. Invariant: the right side is the better con
 from __future__ import annotations
 
 from einsumad.functions import call
+from einsumad.functions.general.linear import QUIET
+from einsumad.functions.general.positive import POSITIVE
 from einsumad.graph import Einsum, Elementwise, General, Labels, Node, broadcast, einsum, ones
 from einsumad.rewriting.rules import Context, Rule
 
+_PARAMS = ((), QUIET, POSITIVE)
 _SOLVERS = {"inverse": "solve", "inverse_triangular": "solve_triangular"}
 
 
@@ -29,8 +32,8 @@ def solve_instead_of_inverse(node: Einsum, context: Context) -> Node | None:
 
 
 def _is_solved_with(inverse: General) -> bool:
-    """Whether it is an inverse; one that is NaN for singular matrices is not, because solving raises for them."""
-    return inverse.function in _SOLVERS and (inverse.function != "inverse" or inverse.params in ((), ("positive",)))
+    """Whether it is an inverse that solving has the like of; one that is NaN close to singular matrices has none."""
+    return inverse.function in _SOLVERS and (inverse.function != "inverse" or inverse.params in _PARAMS)
 
 
 def _solve(node: Einsum, inverse: General, own: Labels, other: Node, labels: Labels) -> Node | None:

@@ -8,7 +8,7 @@ import pytest
 from einsumad.errors import ShapeError
 from einsumad.execution import compile_plan, evaluate, source
 from einsumad.functions import apply
-from einsumad.graph import add, einsum, fresh_leaf, leaves, multiply, negate, ones, scale, unit
+from einsumad.graph import add, einsum, fresh_leaf, leaves, multiply, negate, ones, scale, unit, zero
 from einsumad.planning import make_plan
 from tests.planning.products import variable
 from tests.planning.test_plan import plan_of, weighted_gram
@@ -68,6 +68,19 @@ def test_contractions_are_matrix_products_on_views(notation, expected):
     values = [rng.normal(size=n.shape) for n in nodes]
     np.testing.assert_allclose(compiled(*values)[0], np.einsum(notation, *values))
     assert f"= {expected}\n" in compiled.source
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_numbers_divide_as_those_of_numpy_do(dtype):
+    nothing = apply("reciprocal", zero((), np.dtype(dtype)))
+    a = variable("a", (3,), np.dtype(dtype))
+    mask = apply("isnan", a)
+    picked = einsum([mask, nothing], [(0,), ()], (0,), 1, np.dtype(dtype))
+    quotient = einsum([apply("reciprocal", a), nothing], [(0,), ()], (0,), 1, np.dtype(dtype))
+    values = np.array([np.nan, 2, -4], dtype)
+    for node, expected in ((picked, [np.inf, 0, 0]), (quotient, [np.nan, np.inf, -np.inf])):
+        (found,) = compile_plan(make_plan([node], [a]))(values)
+        np.testing.assert_array_equal(found, np.array(expected, dtype), strict=True)
 
 
 def test_sums_and_quotients_take_memory_over():

@@ -38,3 +38,24 @@ def test_a_compiled_rule_that_becomes_another_is_traced_anew() -> None:
     for exponent in (2, 3, 2):
         power[0] = exponent
         np.testing.assert_allclose(gradient(x), exponent * x ** (exponent - 1))
+
+
+def test_what_comes_back_shares_memory_with_nothing() -> None:
+    """Also where the function gives its argument back, or an array that it keeps."""
+    kept = np.array([1.0, 2.0])
+    for inner in (lambda x: x, lambda _: kept):
+        function = ea.custom_function(inner, push=lambda *given: given[1][0])
+        for call in (
+            lambda x, v, f=function: ea.jvp(f, (x,), (v,)),
+            ea.compile(lambda x, v, f=function: ea.jvp(f, (x,), (v,))),
+            ea.compile(lambda x, v, f=function: (f(x), f(v), f(f(x)))),
+            lambda x, v, f=function: (ea.vjp(f, x)[0], ea.vjp(f, x)[1](v)),
+        ):
+            x, v = np.array([3.0, 4.0]), np.array([5.0, 6.0])
+            results = call(x, v)
+            expected = [result.copy() for result in results]
+            for k, result in enumerate(results):
+                assert not any(np.shares_memory(result, other) for other in (x, v, kept, *results[k + 1 :]))
+                result[:] = 7
+            np.testing.assert_array_equal(call(x, v), expected)
+            assert (x.tolist(), v.tolist(), kept.tolist()) == ([3, 4], [5, 6], [1, 2])

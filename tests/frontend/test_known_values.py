@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -145,6 +146,16 @@ def test_a_row_at_a_traced_number_is_a_view() -> None:
 def test_floats_are_no_whole_numbers(convert: Callable[[Any], Any]) -> None:
     with pytest.raises(TracingError, match="derivative would be lost"):
         convert(traced(np.array(1.0)))
+
+
+def test_whole_numbers_are_rounded_as_those_of_numpy() -> None:
+    for convert in (round, math.floor, math.ceil, math.trunc):
+        assert convert(traced(np.array(3))) == 3
+    for number, digits in ((2.345, 1), (2.5, 0), (1234.5, -2), (17, -1)):
+        same(round(traced(np.array(number)), digits), np.round(np.asarray(number), digits))
+    assert ea.grad(lambda x: x * round(x, 1))(2.36) == 2.4
+    with pytest.raises(TypeError, match=r"np\.round"):
+        round(traced(X), 1)
 
 
 def test_plain_arrays_take_traced_indices_and_masks_that_are_known() -> None:

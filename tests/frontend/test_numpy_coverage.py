@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from einsumad.errors import TracingError
+from einsumad.frontend.coverage import fft_reasons
 from einsumad.frontend.coverage.numpy_reasons import COMPOSED, CONSTANT, REASONS
 from einsumad.frontend.registry import has_function, has_ufunc
-from tests.frontend.surface import data, traced
+from tests.frontend.surface import check, data, traced
 
 
 def public() -> dict[str, Callable[..., Any]]:
@@ -82,3 +83,17 @@ def test_what_calls_others_is_traced() -> None:
 @pytest.mark.parametrize("name", [name for name in REASONS if name not in DISPATCHED and hasattr(np, name)])
 def test_what_numpy_does_not_hand_on_has_no_dispatcher(name: str) -> None:
     assert not hasattr(getattr(np, name), "_implementation")
+
+
+@pytest.mark.parametrize("name", fft_reasons.REASONS)
+def test_what_is_complex_says_so(name: str) -> None:
+    with pytest.raises(TracingError, match=r"complex|np\.roll") as caught:
+        getattr(np.fft, name)(traced(data((4,))))
+    assert fft_reasons.REASONS[name].reason in str(caught.value)
+    assert f"numpy.fft.{name}" in str(caught.value)
+
+
+def test_frequencies_are_of_a_traced_spacing() -> None:
+    check(lambda spacing: np.fft.fftfreq(5, spacing), np.array(0.5))
+    check(lambda spacing: np.fft.rfftfreq(4, spacing), np.array(0.5))
+    assert {name for name in np.fft.__all__ if name not in fft_reasons.COMPOSED} == set(fft_reasons.REASONS)

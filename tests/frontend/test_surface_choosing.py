@@ -27,6 +27,7 @@ FUNCTIONS = {
     "apply_along_axis": lambda x: np.apply_along_axis(lambda v: v[:2] * v[2], 1, x),
     "apply_along_axis, first": lambda x: np.apply_along_axis(np.sum, 0, x),
     "apply_along_axis, matrices": lambda x: np.apply_along_axis(lambda v: np.multiply.outer(v, v[:2]), 0, x),
+    "apply_along_axis, numbers": lambda x: np.apply_along_axis(lambda v: v * v[0] if np.all(v == x[0]) else v[1], 1, x),
     "apply_over_axes": lambda x: np.apply_over_axes(np.sum, x, [0, 1]),
     "searchsorted": lambda x: x * np.searchsorted(np.sort(x[0]), x),
     "searchsorted, right": lambda x: x[0] * np.searchsorted(x[1], [0.1, 0.5, 0.4, 2], "right", np.argsort(x[1])),

@@ -142,6 +142,10 @@ def test_condition_numbers(order: Any) -> None:
         check(lambda a: LINALG.cond(a, order), np.zeros((2, 2)))
     with pytest.raises(np.linalg.LinAlgError, match="empty"):
         LINALG.cond(traced(np.zeros((0, 0))), order)
+    empty = np.zeros((0, 3, 3))
+    found = ea.compile(lambda a: LINALG.cond(a, order))(empty)
+    assert found.shape == LINALG.cond(empty, order).shape
+    assert ea.jacobian(lambda a: LINALG.cond(a, order))(empty).shape == (0, 0, 3, 3)
 
 
 def test_products_and_powers() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from einsumad.errors import ShapeError, TracingError
+import einsumad as ea
+from einsumad.errors import LinearAlgebraError, ShapeError, TracingError
 from tests.frontend.surface import check, data, traced
 
 
@@ -47,6 +48,50 @@ def test_a_right_side_is_a_vector_only_with_one_axis() -> None:  # B11
         np.linalg.solve(traced(matrices((4, 3, 3))), data((4, 3)))
     with pytest.raises(ShapeError):
         np.linalg.solve(traced(matrices((3, 3))), 2.0)
+
+
+LOGARITHMS = {"slogdet": lambda a: np.linalg.slogdet(a)[1], "log det": lambda a: np.log(np.linalg.det(a))}
+BATCH = np.stack([matrices((2, 2)), np.array([[1.0, 2.0], [2.0, 4.0]]), matrices((2, 2), seed=1)])
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_logarithms_of_determinants_at_singular_matrices(name: str) -> None:
+    """The value is -inf there and the derivative NaN, which nothing else sees, and where it is not taken nobody."""
+    f, singular = LOGARITHMS[name], [False, True, False]
+    value, tangent = ea.jvp(f, (BATCH,), (np.ones_like(BATCH),))
+    assert np.isneginf(value).tolist() == np.isnan(tangent).tolist() == singular
+    for order in (1, 2):
+        for mode in ("forward", "reverse", "cross-country"):
+            taken = ea.derivative(lambda a: np.sum(np.where(np.linalg.det(a) != 0, f(a), 7.0)), order=order, mode=mode)(
+                BATCH
+            )
+            alone = [ea.derivative(f, order=order)(a) for a in BATCH]
+            for k in range(3):
+                found = taken[(k, *(slice(None), slice(None), k) * (order - 1))]
+                np.testing.assert_allclose(found, np.zeros_like(alone[k]) if singular[k] else alone[k], rtol=1e-13)
+                assert np.isnan(alone[k]).any() == singular[k]
+
+
+@pytest.mark.parametrize(
+    ("f", "matrix", "text"),
+    [
+        (np.linalg.inv, BATCH, r"inv of shape \(3, 2, 2\): Singular matrix; .* exist for invertible matrices"),
+        (lambda a: np.linalg.solve(a, np.ones(2)), BATCH[1], "solve of shape .* Singular matrix"),
+        (np.linalg.cholesky, -np.eye(2), "chol of shape .*not positive definite; .* symmetric positive definite"),
+    ],
+)
+def test_matrices_that_functions_do_not_exist_for(f: Any, matrix: np.ndarray, text: str) -> None:
+    for call in (ea.compile(f), ea.jacobian(f), lambda a: ea.jvp(f, (a,), (a,))):
+        with pytest.raises(LinearAlgebraError, match=text) as caught:
+            call(matrix)
+        assert isinstance(caught.value, np.linalg.LinAlgError)
+
+
+def test_solutions_with_a_singular_matrix_have_nan_for_a_derivative() -> None:
+    f, right = (lambda b: np.sum(np.linalg.solve(BATCH, b))), np.ones((3, 2, 1))
+    assert np.isnan(ea.grad(f)(right)).all((1, 2)).tolist() == [False, True, False]
+    with pytest.raises(LinearAlgebraError):
+        ea.value_and_grad(f)(right)
 
 
 def test_matrices_that_are_not_square_and_dtypes_without_linear_algebra() -> None:

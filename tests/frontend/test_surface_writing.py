@@ -123,6 +123,29 @@ def by_functions(x: Any) -> Any:
     return x
 
 
+def by_more_values_or_fewer(x: Any) -> Any:
+    x = x.copy()
+    np.put(x, [[0, 0], [2, 3], [3, 0]], x[0, 1:] ** 2)
+    np.put(x, [5, 6], x[2])
+    np.put(x, [], 2.0)
+    np.put(x, [1], [])
+    np.fill_diagonal(x, [])
+    np.place(x[1], np.eye(1, 4, 2), x[:, 3])
+    return x
+
+
+def rows_that_a_function_writes(x: Any) -> Any:
+    x = x.copy()
+
+    def first_of_last(row: Any) -> Any:
+        row[0] = row[-1] ** 2
+        return row
+
+    along = np.apply_along_axis(first_of_last, 0, x)
+    over = np.apply_over_axes(lambda a, axis: np.sum(first_of_last(a), axis, keepdims=True), x, [0])
+    return x, along, over
+
+
 def views_of_views(x: Any) -> Any:
     x = np.copy(x)
     x[..., -1] = 1
@@ -155,6 +178,8 @@ PROGRAMS = [
     aliases_and_numbers,
     masked_by_its_values,
     by_functions,
+    by_more_values_or_fewer,
+    rows_that_a_function_writes,
     views_of_views,
     all_at_once,
 ]
@@ -232,17 +257,41 @@ def test_what_cannot_be_written_changes_nothing() -> None:
         np.diagonal(x)[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         np.broadcast_to(x, (2, 3, 4))[0][0, 0] = 1
+    with pytest.raises(ShapeError, match="as many entries"):
+        np.place(x, [True, False], 1.0)
     with pytest.raises(TracingError, match="deletion"):
         del x[0]
     same(x, X)
 
 
-def test_traced_entries_do_not_go_into_plain_arrays() -> None:
+INTO_PLAIN: dict[str, Callable[[Any, Any], Any]] = {
+    "an entry": lambda plain, x: plain.__setitem__(0, x[0]),
+    "fill": lambda plain, x: plain.fill(x[0]),
+    "copyto": np.copyto,
+    "put": lambda plain, x: np.put(plain, [0], x),
+    "a += x": lambda plain, x: plain.__iadd__(x),
+    "a[1:] *= x": lambda plain, x: plain[1:].__imul__(x[0]),
+}
+
+
+@pytest.mark.parametrize("name", INTO_PLAIN)
+def test_traced_entries_do_not_go_into_plain_arrays(name: str) -> None:
     plain = np.zeros(3)
-    for write in (lambda x: plain.__setitem__(0, x[0]), lambda x: np.copyto(plain, x), lambda x: np.put(plain, [0], x)):
-        with pytest.raises((TracingError, ValueError)):
-            ea.grad(lambda x: (write(x), np.sum(x))[1])(np.ones(3))  # noqa: B023 - called at once
+    for transform in (ea.grad, ea.compile):
+        with pytest.raises(TracingError, match=r"into a plain array.*make the array a traced one"):
+            transform(lambda x: (INTO_PLAIN[name](plain, x), np.sum(x))[1])(np.ones(3))
     assert plain.tolist() == [0, 0, 0]
+
+
+def test_errors_of_the_user_stay_what_they_are() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return float(x)
+        except TypeError as error:
+            raise ValueError("no number") from error
+
+    with pytest.raises(ValueError, match="no number"):
+        ea.grad(f)(1.0)
 
 
 def test_arguments_of_the_caller_are_left_alone() -> None:

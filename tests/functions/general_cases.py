@@ -19,6 +19,8 @@ PRODUCTS_AND_ORDER = [
     Case("inverse", (invertible(2, 2, 2),)),
     Case("inverse", (np.array([[0.4]]),)),
     Case("inverse", (positive(3, 3),), ("positive",)),
+    Case("inverse", (invertible(2, 2, 2),), (1,)),
+    Case("solve", (invertible(2, 2, 2), normal(2, 2, 1)), (1,)),
     Case("solve", (positive(2, 2, 2), normal(2, 2, 1)), ("positive",)),
     Case("logdet", (positive(2, 3, 3),), ("positive",)),
     *[Case("declared", (normal(2, 3, 3),), (fact,)) for fact in ("symmetric", "positive definite", "diagonal")],

@@ -8,6 +8,7 @@ masks select last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
@@ -28,6 +29,8 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     """The statements of an entrywise product."""
     ndim = len(step.shape)
     terms = [aligned(o, labels, ndim, registers) for o, labels in zip(step.operands, kernel.inputs, strict=True)]
+    for k in kernel.divisors:  # a number of Python, divided by zero, raises
+        terms[k] = replace(terms[k], text=_typed_if_number(step, k, terms[k].text))
     masks = [terms[k].text for k in kernel.masks]
     met = [k for k in range(len(terms)) if k not in kernel.masks]
     factors = [k for k in met if k not in kernel.divisors]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from einsumad.frontend.coverage import linalg_reasons, numpy_reasons, scipy_linalg_reasons, special_reasons
+from einsumad.frontend.coverage import fft_reasons, linalg_reasons, numpy_reasons, scipy_linalg_reasons, special_reasons
 from einsumad.frontend.coverage.verdicts import Verdict
 
 _LIBRARIES: Mapping[str, Mapping[str, Verdict]] = {
     "scipy.special.": special_reasons.REASONS,
     "scipy.linalg.": scipy_linalg_reasons.REASONS,
+    "numpy.fft.": fft_reasons.REASONS,
     "numpy.linalg.": linalg_reasons.REASONS,
     "numpy.": numpy_reasons.REASONS,
 }

@@ -95,15 +95,25 @@ def _is_number(condition: Any) -> bool:
     return not isinstance(condition, (list, tuple)) and np.ndim(condition) == 0
 
 
+def _itself(array: Any) -> Any:
+    """The traced array, not another one of the same value, for a function that may write into it."""
+    return array if isinstance(array, Tensor) else tensor(array)
+
+
 @implements(np.apply_along_axis)
 def _apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Node:
-    values = tensor(arr)
+    """The function is given views, so it may write into the array. Results have the shape and dtype of the first."""
+    values = _itself(arr)
     place = one_axis(axis, values.ndim)
     rows = np.moveaxis(values, place, -1)
     batch = rows.shape[:-1]
     if 0 in batch:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    parts = [tensor(func1d(rows[where], *args, **kwargs)) for where in np.ndindex(batch)]
+    parts: list[Any] = []
+    for where in np.ndindex(batch):
+        part = tensor(func1d(rows[where], *args, **kwargs))  # what it is now, whatever is written later
+        first = parts[0] if parts else part
+        parts.append(np.astype(np.broadcast_to(part, first.shape), first.dtype))
     result = np.reshape(np.stack(parts), (*batch, *parts[0].shape))
     own = range(len(batch), result.ndim)
     return as_node(np.transpose(result, [*range(place), *own, *range(place, len(batch))]))
@@ -111,7 +121,7 @@ def _apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: An
 
 @implements(np.apply_over_axes)
 def _apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Node:
-    values = tensor(a)
+    values = _itself(a)
     rank = values.ndim
     for axis in np.atleast_1d(axes).tolist():
         place = axis + rank if axis < 0 else axis

@@ -31,18 +31,18 @@ def _setitem(a: Any, index: Any, value: Any) -> Node:
 @implements(np.put)
 @at_known("put", "ind")
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Node:
+    """The values are repeated over the places, and those too many are left out."""
     node = as_node(a)
-    positions = np.asarray(ind)
-    size = prod(node.shape)
-    flat = np.take(np.arange(size), positions, mode=mode)
-    new = entries_of(v, node.dtype)
-    if prod(new.shape) != 1 and prod(new.shape) != positions.size:
-        raise ShapeError(f"put needs one value for all {positions.size} places or one for each, got shape {new.shape}")
-    return put(node, flat, new if prod(new.shape) == positions.size else spread(_number(new), (positions.size,)))
+    places = np.take(np.arange(prod(node.shape)), np.asarray(ind).astype(np.intp), mode=mode)
+    return _put_repeated(node, places, entries_of(v, node.dtype))
 
 
-def _number(node: Node) -> Node:
-    return as_node(np.reshape(Tensor(node), ()))
+def _put_repeated(node: Node, places: np.ndarray, new: Node) -> Node:
+    """The node with new entries, from the first again after the last; it stays as it is where there are none."""
+    count = prod(new.shape)
+    if not count:
+        return node
+    return put(node, places, new if count == places.size else as_node(np.resize(Tensor(new), places.size)))
 
 
 @implements(np.copyto)
@@ -60,9 +60,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> Node:
     positions = np.zeros(node.shape, bool)
     np.fill_diagonal(positions, val=True, wrap=wrap)
     places = np.flatnonzero(positions)
-    new = entries_of(val, node.dtype)
-    which = np.arange(places.size) % max(prod(new.shape), 1)
-    return put(node, places, as_node(np.take(np.reshape(Tensor(new), -1), which)))
+    return _put_repeated(node, places, entries_of(val, node.dtype))
 
 
 @implements(np.put_along_axis)
@@ -102,9 +100,11 @@ def _check_safe(name: str, values: Any, node: Node) -> None:
 def _place(arr: Any, mask: Any, vals: Any) -> Node:
     node = as_node(arr)
     _check_safe("place", vals, node)
-    places = np.flatnonzero(np.asarray(mask))
+    chosen = np.asarray(mask, bool)
+    if chosen.size != prod(node.shape):
+        raise ShapeError(f"place of shape {node.shape} needs a mask of as many entries, got shape {chosen.shape}")
+    places = np.flatnonzero(chosen)
     new = entries_of(vals, node.dtype)
     if places.size and not prod(new.shape):
         raise ValueError("place cannot take entries from an empty array")
-    which = np.arange(places.size) % max(prod(new.shape), 1)
-    return put(node, places, as_node(np.take(np.reshape(Tensor(new), -1), which)))
+    return _put_repeated(node, places, new)

@@ -16,6 +16,7 @@ from einsumad.errors import ShapeError
 from einsumad.functions.catalogue import GeneralFunction, call, register_general
 from einsumad.functions.dtypes import linear_algebra
 from einsumad.functions.general import kernels, positive
+from einsumad.functions.general.linear import QUIET
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.functions.rows import whole
 from einsumad.graph import General, Node, Params, Shape
@@ -58,10 +59,10 @@ def _sign_jacobian(_node: General, _position: int) -> tuple[Node, ...]:
 
 
 def _logarithm_jacobian(node: General, position: int) -> tuple[Node, ...]:
-    """``d log |det A| = trace(inv(A) dA)``: ``J[b, b' k l] = inv(A)[b l k] delta[b b']``."""
+    """``d log |det A| = trace(inv(A) dA)``: ``J[b, b' k l] = inv(A)[b l k] delta[b b']``; NaN where A is singular."""
     axes = axes_of(node, position, len(node.shape))
     k, m = axes.into
-    return (term(node, axes, [(call("inverse", node.operands[0]), (*axes.batch, m, k))]),)
+    return (term(node, axes, [(call("inverse", node.operands[0], params=QUIET), (*axes.batch, m, k))]),)
 
 
 def _determinant_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
@@ -100,7 +101,7 @@ def _register(
 
 
 _ANY = "all square matrices, singular ones too"
-_SMOOTH = "invertible matrices: at a singular one the value is -inf and the derivative raises LinAlgError"
+_SMOOTH = "invertible matrices: at a singular one the value is -inf and the derivative NaN"
 _register("determinant", "det", kernels.determinant, _determinant_jacobian, _ANY)
 _register("determinant_minors", "minors", kernels.determinant_minors, _minors_jacobian, _ANY)
 _register("sign_determinant", "signdet", kernels.sign_determinant, _sign_jacobian, _ANY)

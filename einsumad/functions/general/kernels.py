@@ -137,6 +137,18 @@ def inverse(a: Array, quiet: int = 0) -> Array:
     return np.full(a.shape, np.nan, a.dtype)
 
 
+def solve(a: Array, b: Array, quiet: int = 0) -> Array:
+    """The solutions X of ``A[b] X[b] = B[b]``; with a singular matrix it raises LinAlgError, or they are NaN."""
+    try:
+        return np.asarray(np.linalg.solve(a, b))
+    except np.linalg.LinAlgError:
+        if not quiet:
+            raise
+    if a.ndim > 2:
+        return np.stack([solve(part, right, quiet) for part, right in zip(a, b, strict=True)])
+    return np.full(b.shape, np.nan, b.dtype)
+
+
 def product(x: Array) -> Array:
     """``prod over i of x[b, i]``."""
     return np.asarray(np.prod(x, axis=-1))

@@ -17,6 +17,9 @@ from einsumad.functions.general import positive
 from einsumad.functions.general.local import axes_of, square_matrices, term, volume
 from einsumad.graph import General, Node, Params, Shape, unit
 
+QUIET = (1,)
+"""The parameter of a row that gives NaN for singular matrices instead of an error."""
+
 
 def _infer_inverse(operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype[Any]]:
     square_matrices("inverse", operands[0])
@@ -69,10 +72,13 @@ def _solve_jacobian(node: General, position: int) -> tuple[Node, ...]:
 
     In A: ``J[b i m, b' k l] = -inv(A)[b i k] X[b l m] delta[b b']``.
     In B: ``J[b i m, b' k n] = inv(A)[b i k] delta[m n] delta[b b']``.
+
+    With the parameter 1 the solutions with a singular matrix are NaN instead of an error. Derivatives are: then the
+    inverse is the one that the logarithm of the determinant has for its own.
     """
     axes = axes_of(node, position, len(node.shape) - 2)
     (i, column), (k, last) = axes.out, axes.into
-    inverse = (call("inverse", node.operands[0]), (*axes.batch, i, k))
+    inverse = (call("inverse", node.operands[0], params=QUIET), (*axes.batch, i, k))
     if position == 0:
         return (term(node, axes, [inverse, (node, (*axes.batch, last, column))], -1),)
     return (term(node, axes, [inverse, (unit(node.shape[-1], 2, node.dtype), (column, last))]),)

@@ -29,8 +29,10 @@ def _refusal() -> DeclarationError:
     )
 
 
-def solve(matrix: Array, right: Array, *hint: str) -> Array:
-    """The solutions X of ``A[b] X[b] = B[b]``."""
+def solve(matrix: Array, right: Array, *hint: str | int) -> Array:
+    """The solutions X of ``A[b] X[b] = B[b]``; a number says what becomes of singular matrices."""
+    if hint and isinstance(hint[0], int):
+        return kernels.solve(matrix, right, hint[0])
     if not (hint and right.size and _is_symmetric(matrix)):
         return np.linalg.solve(matrix, right)
     linalg = importlib.import_module("scipy.linalg")

@@ -22,6 +22,7 @@ _RELATIONS = {
     "not_equal": "≠",
 }
 _JUNCTIONS = {"logical_and": "and", "logical_or": "or"}
+_QUIET = frozenset({"inverse", "solve"})
 _SHORT_NAMES = {"inverse": "inv", "determinant": "det"}
 
 
@@ -127,6 +128,11 @@ def arguments(texts: Sequence[str], params: Params) -> str:
     """The arguments of a call, parameters behind a semicolon."""
     tail = "; " + ", ".join(map(param_text, params)) if params else ""
     return ", ".join(texts) + tail
+
+
+def shown_params(function: str, params: Params) -> Params:
+    """The parameters but one that only says that NaN stands for an error."""
+    return () if function in _QUIET and params == (1,) else params
 
 
 def param_text(param: object) -> str:

@@ -21,6 +21,7 @@ from einsumad.graph.display.fragments import (
     join_factors,
     join_terms,
     number_text,
+    shown_params,
 )
 from einsumad.graph.display.naming import name_leaves, name_numbered
 from einsumad.graph.display.window import WIDEST, Window, count_nodes, look, shown_operands
@@ -214,7 +215,8 @@ def _written(place: _Place, alphabet: Sequence[str], names: Mapping[Node, str]) 
         case Elementwise():
             return function_text(node.function, parts, node.params)
         case General():
-            operands = arguments([names[operand] for operand in shown_operands(node)], node.params)
+            params = shown_params(node.function, node.params)
+            operands = arguments([names[operand] for operand in shown_operands(node)], params)
             return _named(f"{called(node.function)}({operands})", place.letters, alphabet)
     return _structural(place, parts, alphabet)
 
