@@ -22,7 +22,7 @@ from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.tensor import Tensor
-from einsumad.frontend.tracing import abstract_variable, run
+from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.values import known_value
@@ -152,7 +152,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
     with keeping() as kept:
-        outputs, output_tree = run(f, args, kwargs)
+        outputs, output_tree = trace_inputs(f, args, kwargs)
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
         return None

@@ -122,7 +122,7 @@ def _trace_floats(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     positions = tuple([k for k, arg in enumerate(args) if is_float(arg)])
     if not positions:
         raise TypeError("explain needs an argument of floating dtype")
-    return trace(f, args, kwargs, positions, parameter_names(f))
+    return trace(f, args, kwargs, positions, parameter_names(f), differentiated=False)
 
 
 def _title(g: Any, found: Trace) -> str:

@@ -7,14 +7,14 @@ leaf the answer depends on has a value and none is a variable of another trace.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
-from einsumad.frontend.tracing import Variables
+from einsumad.frontend.tracing import Variables, further_orders
 from einsumad.frontend.values import bind, known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
@@ -34,7 +34,7 @@ class Asked:
 def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     """The outputs of the request, as arrays or as tensors of the enclosing trace."""
     derivation, found = derivation_of(asked)
-    own = dict(zip(asked.variables.leaves, asked.variables.originals, strict=True))
+    own = asked.variables.arguments()
     if depends_on_outer(found, own):
         replacements: dict[Node, Node] = {
             slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)
@@ -48,12 +48,14 @@ def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
     graph = (*asked.roots, *asked.variables.leaves, *asked.directions)
     structure, found = structural_key(graph)
     counts = (len(asked.roots), len(asked.variables.leaves))
+    nested = depends_on_outer(found, asked.variables.arguments())
+    request = replace(asked.request, further=further_orders()) if nested else asked.request
 
     def build() -> Derivation:
         over_slots, slots = with_slots(graph, found)
-        return build_derivation(asked.request, over_slots, slots, counts)
+        return build_derivation(request, over_slots, slots, counts)
 
-    derivation, captured = find_or_derive((asked.request, structure, counts), build)
+    derivation, captured = find_or_derive((request, structure, counts), build)
     return derivation, found + captured
 
 

@@ -64,12 +64,12 @@ def diff(expression: Tensor, *variables: Tensor, mode: Strategy = "auto") -> Ten
     if mode not in STRATEGIES:
         raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {mode!r}")
     node = as_node(expression)
-    for symbol in variables:
+    for later, symbol in zip(reversed(range(len(variables))), variables, strict=True):
         source = _leaf_of(symbol)
         if source.dtype.kind != "f" or node.dtype.kind != "f":
             raise DifferentiationError(f"dtype {source.dtype} or {node.dtype} cannot be differentiated")
         with recording():
-            (node,) = derive(Request("derivatives", (1,), mode), [node], [source]).outputs
+            (node,) = derive(Request("derivatives", (1,), mode, later), [node], [source]).outputs
     return Tensor(node)
 
 

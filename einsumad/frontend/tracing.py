@@ -7,7 +7,9 @@ arrays afterwards matters; which leaves are variables of some trace is remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,8 @@ from einsumad.frontend.values import bind, defer
 from einsumad.frontend.variables import mark_variable
 from einsumad.graph import Leaf, Node, fresh_leaf
 
+_MOST_FURTHER = 4
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Variables:
@@ -31,6 +35,10 @@ class Variables:
     leaves: tuple[Leaf, ...]
     originals: tuple[Any, ...]
     tree: Tree
+
+    def arguments(self) -> dict[Leaf, Any]:
+        """What each leaf stands for."""
+        return dict(zip(self.leaves, self.originals, strict=True))
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         """Results, one for each array, in the tree of the arguments."""
@@ -44,6 +52,29 @@ class Trace:
     variables: Variables
     outputs: tuple[Node, ...]
     tree: Tree
+
+
+_enclosing: ContextVar[int | None] = ContextVar("differentiated traces that are open", default=None)
+
+
+@contextmanager
+def _within(count: int) -> Iterator[None]:
+    token = _enclosing.set(count)
+    try:
+        yield
+    finally:
+        _enclosing.reset(token)
+
+
+def trace_inputs(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Node, ...], Tree]:
+    """The outputs of f on inputs of a plan, which are never differentiated."""
+    with _within(0):
+        return run(f, args, kwargs)
+
+
+def further_orders() -> int:
+    """How often, at most, what depends on a traced value may be differentiated again: not if only plans are made."""
+    return 0 if _enclosing.get() == 0 else _MOST_FURTHER
 
 
 def new_variable(original: Any, name: str, where: str) -> Leaf:
@@ -84,8 +115,10 @@ def trace(
     kwargs: dict[str, Any],
     argnums: int | tuple[int, ...],
     names: Sequence[str],
+    *,
+    differentiated: bool = True,
 ) -> Trace:
-    """Call f with the arguments at `argnums` replaced by traced variables."""
+    """Call f with the arguments at `argnums` replaced by traced variables, whether or not they are differentiated."""
     positions = (argnums,) if isinstance(argnums, int) else argnums
     for position in positions:
         if not -len(args) <= position < len(args):
@@ -99,7 +132,8 @@ def trace(
     replaced = list(args)
     for k, value in zip(where, (traced,) if isinstance(argnums, int) else traced, strict=True):
         replaced[k] = value
-    outputs, output_tree = run(f, replaced, kwargs)
+    with _within((_enclosing.get() or 0) + differentiated):
+        outputs, output_tree = run(f, replaced, kwargs)
     return Trace(Variables(leaves, tuple(originals), tree), outputs, output_tree)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from einsumad.calculus import pull, push
 from einsumad.graph import Add, Node, add, cast, einsum, zero
+from einsumad.planning.cusps import expanded
 from einsumad.planning.strategy import Choice, Strategy, jacobian
 from einsumad.rewriting import Progress, normalise
 
@@ -29,11 +30,21 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked: a name of :data:`REQUESTS`, the orders of derivative where they matter, and a strategy."""
+    """What is asked: a name of :data:`REQUESTS`, the orders of derivative where they matter, and a strategy.
+
+    `further` says how often the outputs may be differentiated again.
+    """
 
     kind: str
     orders: tuple[int, ...] = ()
     strategy: Strategy = "auto"
+    further: int = 0
+
+    @property
+    def highest(self) -> int:
+        """The highest order of derivative of the roots that may come of it."""
+        own = {"derivatives": max(self.orders, default=0), "jvp": 1, "vjp": 1}.get(self.kind, 2)
+        return own + self.further
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,7 +69,8 @@ def derive(
 ) -> Derived:
     """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any."""
     progress = Progress()
-    return REQUESTS[request.kind](request, Asked(normalise(roots, progress), sources, directions, progress))
+    smooth = normalise(expanded(normalise(roots, progress), request.highest), progress)
+    return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress))
 
 
 def _derivatives(request: Request, asked: Asked) -> Derived:
