@@ -119,7 +119,7 @@ def _plain(applied: Applied, coefficient: Number, resolved: Resolved) -> Factor:
     """The product of factors and masks alone, with those of the output labels that they have."""
     sizes, work, factors, masks = resolved.sizes, resolved.work, applied.factors, applied.masks
     if masks and work != BOOL:
-        factors, masks = without_stretched_axes(factors, masks)
+        factors, masks = without_stretched_axes(factors, masks, applied.output)
     present = {label for factor in (*factors, *masks) for label in factor.labels}
     output = tuple([label for label in applied.output if label in present])
     coefficient *= applied.count

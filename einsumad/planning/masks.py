@@ -17,11 +17,13 @@ from einsumad.planning.primitives import Factor, group, layout
 from einsumad.planning.resolve import size_of
 
 
-def without_stretched_axes(factors: Sequence[Factor], masks: Sequence[Factor]) -> tuple[list[Factor], list[Factor]]:
+def without_stretched_axes(
+    factors: Sequence[Factor], masks: Sequence[Factor], output: Labels
+) -> tuple[list[Factor], list[Factor]]:
     """The factors and masks without axes of size 1 that not all have: a mask reaches across such an axis."""
     every = [factor for factor in (*factors, *masks) if factor.labels]
     single = {label for f in every for label, size in zip(f.labels, f.node.shape, strict=True) if size == 1}
-    stretched = {label for label in single if not all(label in factor.labels for factor in every)}
+    stretched = {label for label in single if not all(label in held for held in (output, *[f.labels for f in every]))}
     if not stretched:
         return list(factors), list(masks)
 
