@@ -28,9 +28,10 @@ def few(count: int) -> settings:
     return settings(max_examples=count if usual <= 100 else usual)
 
 
-def check(program: Program, order: int = 2) -> None:
-    report = check_derivatives(program, *program.point, order=order, properties=PROPERTIES)
-    report.raise_if_wrong(undecided=True)
+def check(program: Program, order: int = 2, **options: Any) -> None:
+    """Nothing wrong; and nothing undecided but by the rare draws of a long run, such as a square at its zero."""
+    report = check_derivatives(program, *program.point, order=order, properties=PROPERTIES, **options)
+    report.raise_if_wrong(undecided=settings().max_examples <= 100)
 
 
 @pytest.mark.fuzz
@@ -58,7 +59,8 @@ def test_programs_away_from_their_kinks(program: Program) -> None:
 @few(14)
 @given(programs(max_statements=4, margin=MARGIN, dtype=np.float32))
 def test_single_precision(program: Program) -> None:
-    check(program)
+    """Where tanh is near 1 its slope ``1 - tanh**2`` has lost half of the digits, at the same value all around."""
+    check(program, relative=2e-3)
 
 
 @pytest.mark.fuzz
