@@ -292,7 +292,8 @@ def _line_finding(job: _Job, order: int, mode: str) -> Finding:
             size = _applied(np.abs(tensor), np.abs(direction.vector), order)
         claimed = Claimed(found, partial(np.abs, found - moved), max(call.point.epsilon, float(np.finfo(float).eps)))
         usual = np.maximum(size, 1e-3 * base.size)
-        comparisons.append(compare(claimed, estimate, Scales(usual, base.magnitude, ZERO)))
+        scales = Scales(usual, base.magnitude, ZERO)
+        comparisons.append(compare(claimed, estimate, scales, relative=call.settings.relative))
     label = Label("derivative along lines", order, mode, call.subject.shape)
     return finding_of(stacked(comparisons), directions, label)
 
