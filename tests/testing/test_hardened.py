@@ -10,12 +10,12 @@ from scipy.optimize import rosen, rosen_der, rosen_hess
 
 import einsumad as ea
 from einsumad.testing import (
+    check_derivatives,
     check_hessian,
     check_hvp,
     check_jacobian,
     check_jvp,
     check_scipy,
-    check_derivatives,
     check_user_gradient,
     check_vjp,
 )
