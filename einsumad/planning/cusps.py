@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from math import factorial
+from math import factorial, isfinite
+
+import numpy as np
 
 from einsumad.calculus import derivative
-from einsumad.functions import apply
+from einsumad.functions import apply, value_function
 from einsumad.graph import (
     Add,
     Einsum,
@@ -26,7 +28,7 @@ from einsumad.graph import (
     Leaf,
     Node,
     Structural,
-    Zero,
+    Unit,
     einsum,
     fresh_leaf,
     leaves,
@@ -38,7 +40,7 @@ from einsumad.graph import (
     total,
     zero,
 )
-from einsumad.planning.primitives import constant_value
+from einsumad.planning.primitives import constant_value, has_sum
 from einsumad.rewriting import normalise
 
 _LARGEST = 48
@@ -87,8 +89,7 @@ class _Regions:
     def enter(self, node: Node) -> None:
         """Take in a node whose operands were taken in before."""
         root = self._root_of(node)
-        if _is_root(node) and root is None:
-            assert isinstance(node, Elementwise)
+        if isinstance(node, Elementwise) and _is_root(node):
             self.inner[node] = self.outer[node] = rebuild(node, [self.outside(o) for o in node.operands])
             self.root[node], self.size[node] = node, 1
             self.number[node] = fresh_leaf((), node.dtype)
@@ -101,12 +102,17 @@ class _Regions:
             self.outer[node] = rebuild(node, [self.outside(operand) for operand in node.operands])
 
     def _root_of(self, node: Node) -> Elementwise | None:
-        """The only root of which the node is a function entry by entry, if there is one and the function is small."""
+        """The only root of which the node is a function entry by entry, if there is one and the function is small.
+
+        A root of a function of another is looked at as one of its own.
+        """
         inside = [operand for operand in node.operands if operand in self.root]
         if not inside or len({self.root[operand] for operand in inside}) > 1:
             return None
         root = self.root[inside[0]]
         if node.shape != root.shape or sum(self.size[operand] for operand in set(inside)) >= _LARGEST:
+            return None
+        if not set(root.operands).isdisjoint(node.operands):  # x beside abs(x): what is even, is so without it
             return None
         if isinstance(node, Einsum):
             rank = range(len(node.shape))
@@ -168,7 +174,7 @@ class _Regions:
         if node.dtype != root.dtype or node is root:
             return None
         slopes = self._at_zero(self.probes[node], self.number[root])
-        if all(isinstance(slope, Zero) for slope in slopes[2::2]) or constant_value(slopes[1]):
+        if all(_number(slope) == 0 for slope in slopes[2::2]) or _number(slopes[1]):
             return None
         square = _SQUARES[root.function](root)
         square = substitute([square], {operand: self.outside(operand) for operand in root.operands})[0]
@@ -198,11 +204,39 @@ class _Regions:
 
 
 def _vanishes(slope: Node) -> Node | None:
-    return None if isinstance(slope, Zero) else apply("equal", slope, zero(slope.shape, slope.dtype))
+    return None if _number(slope) == 0 else apply("equal", slope, zero(slope.shape, slope.dtype))
 
 
 def _is_finite(slope: Node) -> Node | None:
-    return None if constant_value(slope) is not None else apply("isfinite", slope)
+    number = _number(slope)
+    return None if number is not None and isfinite(number) else apply("isfinite", slope)
+
+
+def _number(node: Node) -> float | None:
+    """The number that the node is everywhere, where that can be computed without any leaf."""
+    order = topological([node])
+    if any(isinstance(inner, Leaf) for inner in order):
+        return None
+    known: dict[Node, float | None] = {}
+    for inner in order:
+        known[inner] = _computed(inner, [known[operand] for operand in inner.operands])
+    return known[node]
+
+
+def _computed(node: Node, numbers: Sequence[float | None]) -> float | None:
+    value = constant_value(node)
+    if value is not None or not numbers or any(number is None for number in numbers):
+        return None if value is None else float(value)
+    given = [np.asarray(number, o.dtype) for number, o in zip(numbers, node.operands, strict=True)]
+    with np.errstate(all="ignore"):
+        match node:
+            case Elementwise():
+                return float(value_function(node.function, node.params, len(given))(*given))
+            case Add():
+                return float(np.sum(given, dtype=node.dtype))
+            case Einsum() if not has_sum(node) and not any(isinstance(operand, Unit) for operand in node.operands):
+                return float(node.coefficient * np.prod(given, dtype=node.dtype))
+    return None
 
 
 def _spread(number: Node, like: Node) -> Node:
