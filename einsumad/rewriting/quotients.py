@@ -1,0 +1,242 @@
+"""Quotients of functions that overflow: exponentials over their sum, hyperbolic functions, 1/(exp(x) - 1).
+
+Imports the graph and the catalogue. Invariant: where both sides are finite they are equal; a pole stays a pole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from einsumad.functions import apply
+from einsumad.graph import (
+    BOOL,
+    Einsum,
+    Elementwise,
+    Labels,
+    Node,
+    Structural,
+    cast,
+    einsum,
+    multiply,
+    negate,
+    ones,
+    scale,
+    total,
+)
+from einsumad.rewriting.exponentials import Scaled, Term, opened, scaled
+from einsumad.rewriting.product import Product, is_negation, negated, open_product
+from einsumad.rewriting.recognise import function_of, plus
+from einsumad.rewriting.rules import Context, Rule
+
+_INVERSES = {"cosh": "sech", "sinh": "csch", "expm1": "reciprocal_expm1"}
+
+
+def stable_reciprocal(node: Elementwise, _: Context) -> Node | None:
+    """``1/(1 + exp z) = sigmoid(-z)``; ``1/cosh z = sech z``; ``1/(exp z - 1)``; also with these among the factors."""
+    if node.function == "power":
+        return _inverse_power(node)
+    if node.function != "reciprocal":
+        return None
+    (inner,) = node.operands
+    found = _inverse(inner)
+    if found is not None:
+        return cast(found, node.dtype)
+    return _inverse_product(inner) if isinstance(inner, Einsum) else None
+
+
+def _inverse(node: Node) -> Node | None:
+    """One over the node, if that is a function which does not overflow."""
+    if isinstance(node, Elementwise):
+        if node.function == "exp":
+            return apply("exp", negated(node.operands[0]))
+        name = _INVERSES.get(node.function)
+        return None if name is None else apply(name, node.operands[0])
+    other = plus(node, 1)
+    exponent = None if other is None else function_of(other, "exp")
+    if exponent is not None:
+        return apply("sigmoid", negated(exponent))
+    if other is not None and is_negation(other):
+        exponent = function_of(other.operands[0], "exp")
+        return None if exponent is None else negate(apply("reciprocal_expm1", exponent))
+    other = plus(node, -1)
+    exponent = None if other is None else function_of(other, "exp")
+    return None if exponent is None else apply("reciprocal_expm1", exponent)
+
+
+def _inverse_product(node: Einsum) -> Node | None:
+    """``1/(f g) = 1/f 1/g`` for factors whose reciprocal is a function of its own."""
+    rank = len(node.shape)
+    if any(label >= rank for labels in node.inputs for label in labels) or node.coefficient == 0:
+        return None
+    if any(operand.dtype != node.dtype or isinstance(operand, Structural) for operand in node.operands):
+        return None
+    inverses = [_inverse(operand) for operand in node.operands]
+    rest = [k for k, inverse in enumerate(inverses) if inverse is None]
+    if len(rest) == len(inverses):
+        return None
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    work = Product(1 / node.coefficient, [], [], rank, node.shape, node.dtype)
+    for inverse, (_, labels) in zip(inverses, pairs, strict=True):
+        if inverse is not None:
+            work.append(inverse, labels)
+    if rest:
+        axes = sorted({label for k in rest for label in node.inputs[k]})
+        below = einsum([node.operands[k] for k in rest], [node.inputs[k] for k in rest], axes, 1, node.dtype)
+        work.append(apply("reciprocal", below), axes)
+    return work.build()
+
+
+def _inverse_power(node: Elementwise) -> Node | None:
+    """``(cosh z)**-p = (sech z)**p``, and the like."""
+    (base,), (exponent, *_) = node.operands, node.params
+    inverse = _inverse(base) if isinstance(exponent, (int, float)) and exponent < 0 and base.dtype == node.dtype else None
+    return None if inverse is None else apply("power", inverse, params=(-exponent,))
+
+
+def stable_ratio(node: Einsum, _: Context) -> Node | None:
+    """``exp z sigmoid(-z) = sigmoid z``; ``sinh z sech z = tanh z``; ``exp z / (exp z - 1) = 1 / (1 - exp(-z))``."""
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    for k, (operand, labels) in enumerate(pairs):
+        rule = _RATIOS.get(operand.function) if isinstance(operand, Elementwise) else None
+        if rule is None or operand.dtype != node.dtype:
+            continue
+        for j, (other, other_labels) in enumerate(pairs):
+            if other_labels == labels and isinstance(other, Elementwise):
+                new = rule(operand.operands[0], other)
+                if new is not None:
+                    work = open_product(node)
+                    work.append(new, labels)
+                    work.drop([k, j])
+                    return work.build()
+    return None
+
+
+def _over_exponential(argument: Node, other: Elementwise) -> Node | None:
+    if function_of(other, "sigmoid") is negated(argument):
+        return apply("sigmoid", argument)
+    if function_of(other, "reciprocal_expm1") is argument:
+        return negate(apply("reciprocal_expm1", negated(argument)))
+    return None
+
+
+def _over_sinh(argument: Node, other: Elementwise) -> Node | None:
+    return apply("tanh", argument) if function_of(other, "sech") is argument else None
+
+
+def _over_cosh(argument: Node, other: Elementwise) -> Node | None:
+    same = function_of(other, "csch") is argument
+    return apply("reciprocal", apply("tanh", argument)) if same else None
+
+
+_RATIOS: dict[str, Callable[[Node, Elementwise], Node | None]] = {
+    "exp": _over_exponential,
+    "sinh": _over_sinh,
+    "cosh": _over_cosh,
+}
+
+
+def normalised_exponential(node: Einsum, _: Context) -> Node | None:
+    """``w exp z / Σ w exp z = w exp(z - m) / Σ w exp(z - m)``, and ``exp(z - logsumexp z)`` without weights."""
+    dividing = [k for k, operand in enumerate(node.operands) if function_of(operand, "reciprocal") is not None]
+    if not dividing:
+        return None
+    node = opened(node)
+    if not any(function_of(operand, "exp") is not None for operand in node.operands):
+        return None
+    for k, operand in enumerate(node.operands):
+        denominator = function_of(operand, "reciprocal")
+        found = scaled(denominator) if denominator is not None and operand.dtype == node.dtype else None
+        if found is None or denominator is None:
+            continue
+        for term in found.terms:
+            new = _divided(node, k, len(denominator.shape), found, term)
+            if new is not None:
+                return new
+    return None
+
+
+def _divided(node: Einsum, k: int, rank: int, found: Scaled, term: Term) -> Node | None:
+    """The product with a term of the sum that it is divided by, both with the level of the sum taken out."""
+    below = node.inputs[k]
+    for j, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        names = dict(enumerate(below))
+        if function_of(operand, "exp") is not term.exponent or not _is_placed(term.labels, labels, names, rank):
+            continue
+        work = open_product(node)
+        sizes = work.sizes()
+        taken = _weights_in(node, term, names)
+        weights = [(node.operands[i], node.inputs[i]) for i in taken]
+        held = {*labels, *below, *[label for _, own in weights for label in own]}
+        axes = tuple(sorted(held))
+
+        def over(placed: list[tuple[Node, Labels]], axes: Labels = axes, sizes: dict[int, int] = sizes) -> Node:
+            missing = [axis for axis in axes if all(axis not in own for _, own in placed)]
+            if missing:
+                placed = [*placed, (ones([sizes[axis] for axis in missing], node.dtype), tuple(missing))]
+            (first, own), *rest = placed
+            if not rest and own == axes:
+                return cast(first, node.dtype)
+            return einsum([o for o, _ in placed], [own for _, own in placed], axes, 1, node.dtype)
+
+        exponent = total(over([(term.exponent, labels)]), negate(over([(found.level, below)])))
+        new = apply("weighted_exp", over(weights), exponent) if weights else apply("exp", exponent)
+        work.append(new, axes)
+        if found.factor is not None:
+            work.append(apply("reciprocal", found.factor), below)
+        work.drop([k, j, *taken])
+        return work.build()
+    return None
+
+
+def _is_placed(own: Labels, labels: Labels, names: dict[int, int], rank: int) -> bool:
+    """Whether the labels of a term in the sum may be called so in the product; what is summed there has any name."""
+    for mine, here in zip(own, labels, strict=True):
+        if names.setdefault(mine, here) != here:
+            return False
+    free = [names[mine] for mine in set(own) if mine >= rank]
+    return len(set(free)) == len(free)
+
+
+def _weights_in(node: Einsum, term: Term, names: dict[int, int]) -> list[int]:
+    """Where the weights of a term stand in the product: all of them, or none."""
+    taken: list[int] = []
+    for weight, own in term.weights:
+        if any(label not in names for label in own):
+            return []
+        placed = tuple([names[label] for label in own])
+        for i, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+            if operand is weight and labels == placed and i not in taken:
+                taken.append(i)
+                break
+        else:
+            return []
+    return taken
+
+
+RULES_FOR_FUNCTIONS = (
+    Rule(
+        "stable-reciprocal",
+        Elementwise,
+        "1/(1 + exp z) = sigmoid(-z); 1/cosh z = sech z; 1/(f cosh z) = 1/f sech z",
+        "reciprocals",
+        stable_reciprocal,
+    ),
+)
+RULES_FOR_PRODUCTS = (
+    Rule(
+        "stable-ratio",
+        Einsum,
+        "exp z sigmoid(-z) = sigmoid z; sinh z sech z = tanh z",
+        "operands",
+        stable_ratio,
+        frozenset([Elementwise]),
+    ),
+    Rule(
+        "normalised-exponential",
+        Einsum,
+        "w exp z / Σ w exp z = w exp(z - m) / Σ w exp(z - m)",
+        "sums of exponentials",
+        normalised_exponential,
+        frozenset([Elementwise]),
+    ),
+)
