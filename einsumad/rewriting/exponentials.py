@@ -133,8 +133,7 @@ def _scaled_reduction(node: Einsum) -> Scaled | None:
     exponents, others = exponents_in(node)
     masks = [placed for placed in others if is_mask(placed[0], node.dtype)]
     summed = {label for _, labels in (*exponents, *masks) for label in labels if label >= rank}
-    inner = [placed for placed in others if any(label >= rank for label in placed[1])]
-    outer = [placed for placed in others if all(label < rank for label in placed[1])]
+    inner, outer = _apart(others, summed, rank)
     own = tuple(sorted(summed | {label for _, labels in (*exponents, *inner) for label in labels if label < rank}))
     sizes = open_product(node).sizes()
     largest = max(prod(operand.shape) for operand, _ in (*exponents, *inner))
@@ -143,8 +142,7 @@ def _scaled_reduction(node: Einsum) -> Scaled | None:
         or 0 in node.shape
         or not 0 < prod(sizes[label] for label in own) <= largest
         or any(isinstance(operand, Structural) for operand, _ in inner)
-        or any(isinstance(operand, Structural) and not isinstance(operand, Ones) for operand, _ in outer)
-        or any(operand.dtype == BOOL for operand, _ in outer)
+        or any(is_mask(operand, node.dtype) for operand, _ in outer)
     ):
         return None
     spread = [_over(own, sizes, [placed, *masks], node) for placed in exponents]
@@ -164,6 +162,18 @@ def _scaled_reduction(node: Einsum) -> Scaled | None:
         factor = product.build()
     terms = (Term(*exponents[0], tuple(inner)),) if len(exponents) == 1 and not masks else ()
     return Scaled(broadcast(level, batch, node.shape), factor, terms)
+
+
+def _apart(factors: Sequence[Placed], summed: Iterable[int], rank: int) -> tuple[list[Placed], list[Placed]]:
+    """The factors that sums over these labels reach, over what other summed labels ever, and those that they do not."""
+    reached = set(summed)
+    inner: list[Placed] = []
+    outer = list(factors)
+    while more := [placed for placed in outer if not reached.isdisjoint(placed[1])]:
+        inner += more
+        outer = [placed for placed in outer if placed not in more]
+        reached.update(label for _, labels in more for label in labels if label >= rank)
+    return [placed for placed in factors if placed in inner], outer
 
 
 def _is_weighted(node: Node) -> bool:

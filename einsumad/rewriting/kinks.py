@@ -182,9 +182,9 @@ def _kinks(product: Product) -> Iterator[Kink]:
             if selected is not None:
                 sign, x = selected
                 for k, factor in enumerate(product.operands):
-                    if factor is x and product.inputs[k] == labels:
-                        yield Kink(sign, sign, x, (k, position), labels)
-                        break
+                    number, own = without_number(factor)
+                    if own is x and product.inputs[k] == labels:
+                        yield Kink(sign * number, sign, x, (k, position), labels)
 
 
 def _selected(node: Node) -> tuple[int, Node] | None:

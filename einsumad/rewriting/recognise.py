@@ -5,7 +5,7 @@ Imports the graph. Invariant: an answer depends on the node and its operands alo
 
 from __future__ import annotations
 
-from einsumad.graph import Add, Einsum, Elementwise, Node, Number, Ones
+from einsumad.graph import Add, Einsum, Elementwise, Node, Number, Ones, einsum
 
 
 def function_of(node: Node, name: str) -> Node | None:
@@ -42,13 +42,10 @@ def plus(node: Node, number: Number) -> Node | None:
 
 
 def without_number(node: Node) -> tuple[Number, Node]:
-    """The number in front of one tensor, and the tensor."""
-    if (
-        isinstance(node, Einsum)
-        and len(node.operands) == 1
-        and node.dtype == node.operands[0].dtype
-        and node.inputs[0] == tuple(range(len(node.shape)))
-        and node.coefficient != 0
-    ):
+    """The number in front of a product, and what is left of the product."""
+    if not isinstance(node, Einsum) or node.coefficient in (0, 1):
+        return 1, node
+    axes = tuple(range(len(node.shape)))
+    if node.inputs == (axes,) and node.dtype == node.operands[0].dtype:
         return node.coefficient, node.operands[0]
-    return 1, node
+    return node.coefficient, einsum(node.operands, node.inputs, axes, 1, node.dtype)
