@@ -6,26 +6,27 @@ Imports the graph and the catalogue. Invariant: where both sides are finite they
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
 
 from einsumad.functions import apply
 from einsumad.graph import (
-    BOOL,
     Einsum,
     Elementwise,
     Labels,
     Node,
     Structural,
     cast,
+    constant_like,
     einsum,
-    multiply,
     negate,
     ones,
     scale,
     total,
 )
 from einsumad.rewriting.exponentials import Scaled, Term, opened, scaled
+from einsumad.rewriting.powers import MOST_FACTORS
 from einsumad.rewriting.product import Product, is_negation, negated, open_product
-from einsumad.rewriting.recognise import function_of, plus
+from einsumad.rewriting.recognise import function_of, plus, without_number
 from einsumad.rewriting.rules import Context, Rule
 
 _INVERSES = {"cosh": "sech", "sinh": "csch", "expm1": "reciprocal_expm1"}
@@ -87,9 +88,15 @@ def _inverse_product(node: Einsum) -> Node | None:
 
 
 def _inverse_power(node: Elementwise) -> Node | None:
-    """``(cosh z)**-p = (sech z)**p``, and the like."""
+    """``(f z)**-p = (1/f z)**p``; that of a hyperbolic cosine is an exponential, with derivatives to every order."""
     (base,), (exponent, *_) = node.operands, node.params
-    inverse = _inverse(base) if isinstance(exponent, (int, float)) and exponent < 0 and base.dtype == node.dtype else None
+    if not isinstance(exponent, (int, float)) or exponent >= 0 or base.dtype != node.dtype:
+        return None
+    argument = function_of(base, "cosh")
+    if argument is not None and exponent not in range(-MOST_FACTORS, 0):
+        logarithm = total(apply("log2cosh", argument), constant_like(-log(2), argument))
+        return apply("exp", scale(exponent, logarithm))
+    inverse = _inverse(base)
     return None if inverse is None else apply("power", inverse, params=(-exponent,))
 
 
@@ -108,6 +115,23 @@ def stable_ratio(node: Einsum, _: Context) -> Node | None:
                     work.append(new, labels)
                     work.drop([k, j])
                     return work.build()
+    return None
+
+
+def argument_over_expm1(node: Einsum, _: Context) -> Node | None:
+    """``x 1/(exp(c x) - 1) = b(c x)/c`` with a function b that is exact near 0 to every order."""
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        argument = function_of(operand, "reciprocal_expm1")
+        if argument is None or operand.dtype != node.dtype:
+            continue
+        number, x = without_number(argument)
+        for j, (factor, own) in enumerate(zip(node.operands, node.inputs, strict=True)):
+            if own == labels and (factor is x or factor is argument):
+                work = open_product(node)
+                work.append(cast(apply("x_over_expm1", argument, params=(0,)), node.dtype), labels)
+                work.drop([k, j])
+                work.coefficient = work.coefficient / number if factor is x else work.coefficient
+                return work.build()
     return None
 
 
@@ -229,6 +253,14 @@ RULES_FOR_PRODUCTS = (
         "exp z sigmoid(-z) = sigmoid z; sinh z sech z = tanh z",
         "operands",
         stable_ratio,
+        frozenset([Elementwise]),
+    ),
+    Rule(
+        "argument-over-expm1",
+        Einsum,
+        "x 1/(exp(c x) - 1) = b(c x)/c with b(x) = x/(exp x - 1)",
+        "operands",
+        argument_over_expm1,
         frozenset([Elementwise]),
     ),
     Rule(

@@ -76,6 +76,7 @@ EXAMPLES: dict[str, Node] = {
     "share-masks": multiply(M, M, a),
     "exclude": multiply(M, apply("logical_not", M), a),
     "stable-ratio": multiply(E, apply("sigmoid", negate(a))),
+    "argument-over-expm1": multiply(a, apply("reciprocal_expm1", a)),
     "normalised-exponential": multiply(E, apply("reciprocal", total(E, apply("exp", b)))),
     "merge-powers": multiply(apply("power", a, params=(1.5,)), apply("power", a, params=(1.25,))),
     "square-root-squared": multiply(apply("norm_root", a), apply("norm_root", a)),

@@ -33,14 +33,14 @@ def _weighted_exp(node: Elementwise) -> Partials:
 
 def _level_source(operands: tuple[str, ...], _params: Params) -> str:
     weight, x = operands
-    return f"np.where(({weight} == 0) & ({x} < np.inf), -np.inf, np.rint({x}))"
+    return f"np.where({weight} == 0, np.where({x} < np.inf, -np.inf, {x} - {x}), np.rint({x}))"
 
 
 @row("exponent_level", _level_source, (0.3, 2.0), (-3.0, 3.0), dtype=floating, cost=4)
 def _exponent_level(node: Elementwise) -> Partials:
-    """The exponent of ``w exp(x)`` rounded, -inf for w = 0 where x is a number: piecewise constant, derivative 0.
+    """The exponent of ``w exp(x)`` rounded, -inf for w = 0: piecewise constant, derivative 0.
 
-    What a sum of such terms is scaled by before it is formed; not a number stays so, and inf against a weight 0.
+    What a sum of such terms is scaled by before it is formed. NaN where a weight 0 meets an infinite exponential or NaN.
     """
     return no_partials(node)
 
@@ -62,12 +62,6 @@ def _log1p(node: Elementwise) -> Partials:
 def _expm1(node: Elementwise) -> Partials:
     """``expm1(x) = exp(x) - 1``, exact near 0; ``expm1'(x) = exp(x)``, as node + 1 cancels at x << 0."""
     return (apply("exp", node.operands[0]),)
-
-
-@row("reciprocal_expm1", "np.reciprocal(np.expm1({0}))", (0.3, 3.0), dtype=floating_one, cost=20)
-def _reciprocal_expm1(node: Elementwise) -> Partials:
-    """``r(x) = 1/(exp(x) - 1)``, exact near 0; ``r'(x) = r(x) r(-x)``, which neither overflows nor cancels."""
-    return (multiply(node, apply("reciprocal_expm1", negate(node.operands[0]))),)
 
 
 @row("sigmoid", "special.expit", (-4.0, 4.0), dtype=special, cost=16)

@@ -110,18 +110,6 @@ def _tanh(node: Elementwise) -> Partials:
     return (total(_one(node), scale(-1, apply("square", node))),)
 
 
-@row("sech", "np.reciprocal(np.cosh({0}))", (-3.0, 3.0), dtype=floating_one, cost=24)
-def _sech(node: Elementwise) -> Partials:
-    """``1/cosh(x)``: ``sech'(x) = -sech(x) tanh(x)``, no quotient of what overflows."""
-    return (multiply(node, apply("tanh", node.operands[0]), coefficient=-1),)
-
-
-@row("csch", "np.reciprocal(np.sinh({0}))", (0.3, 3.0), dtype=floating_one, cost=24)
-def _csch(node: Elementwise) -> Partials:
-    """``1/sinh(x)``: ``csch'(x) = -csch(x)/tanh(x)``."""
-    return (multiply(node, apply("reciprocal", apply("tanh", node.operands[0])), coefficient=-1),)
-
-
 @row("log2cosh", "np.logaddexp({0}, -{0})", (-3.0, 3.0), dtype=floating_one, cost=28)
 def _log2cosh(node: Elementwise) -> Partials:
     """``log(2 cosh(x))``, computed as log(exp(x) + exp(-x)): its derivative is ``tanh(x)``."""
