@@ -73,7 +73,7 @@ def _softplus_of(node: Node) -> Node | None:
 
 
 def _decay(node: Node) -> tuple[Number, Node] | None:
-    """k > 0 and x where the node is ``softplus(-k |x|)``."""
+    """Numbers k > 0 and x where the node is ``softplus(-k |x|)``."""
     argument = _softplus_of(node)
     if argument is None:
         return None
@@ -112,7 +112,7 @@ def _scaled(number: Number, term: Node) -> Node:
 def _joined(
     product: Product, position: int, decay: tuple[Number, Node], other: Node, terms: list[Node]
 ) -> tuple[Node, list[int]] | None:
-    """The smooth function in the place of a term with ``softplus(-k |x|)`` and another one, and what else it takes up."""
+    """The smooth function in the place of a term with ``softplus(-k |x|)`` and another, and what else it takes up."""
     k, x = decay
     partner = as_product(other)
     if product.dtype != partner.dtype or x.dtype != product.dtype:

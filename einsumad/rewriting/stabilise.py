@@ -11,7 +11,7 @@ from math import log
 
 from einsumad.functions import apply
 from einsumad.graph import Add, Elementwise, Node, cast, constant_like, negate, total
-from einsumad.rewriting import kinks, quotients
+from einsumad.rewriting import kinks, quotients, shares
 from einsumad.rewriting.exponentials import logarithm_of_positive, logarithm_of_product, scaled
 from einsumad.rewriting.product import is_negation, negated
 from einsumad.rewriting.recognise import function_of, plus
@@ -72,7 +72,7 @@ RULES_FOR_FUNCTIONS = (
     ),
     *quotients.RULES_FOR_FUNCTIONS,
 )
-RULES_FOR_PRODUCTS = quotients.RULES_FOR_PRODUCTS
+RULES_FOR_PRODUCTS = (*quotients.RULES_FOR_PRODUCTS, *shares.RULES)
 RULES_FOR_SUMS = (
     Rule("complement-of-sigmoid", Add, "1 - sigmoid z = sigmoid(-z)", "sums", complement_of_sigmoid),
     *kinks.RULES,

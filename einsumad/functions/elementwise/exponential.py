@@ -40,7 +40,7 @@ def _level_source(operands: tuple[str, ...], _params: Params) -> str:
 def _exponent_level(node: Elementwise) -> Partials:
     """The exponent of ``w exp(x)`` rounded, -inf for w = 0: piecewise constant, derivative 0.
 
-    What a sum of such terms is scaled by before it is formed. NaN where a weight 0 meets an infinite exponential or NaN.
+    A sum of such terms is scaled by it before it is formed. NaN where a weight 0 meets an infinite exponential or NaN.
     """
     return no_partials(node)
 
