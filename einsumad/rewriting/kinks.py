@@ -1,4 +1,4 @@
-"""Pairs of kinks that make a smooth function: the textbook forms of softplus and of log(2 cosh).
+"""Pairs of kinks that make a smooth function: the textbook forms of softplus, logaddexp, log(2 cosh) and sigmoid.
 
 Imports the graph and the catalogue. Invariant: each of the two has derivative 0 at its kink by convention, which their
 sum has not; so the two are recognised before anything is differentiated, under any common factors and sums.
@@ -7,11 +7,11 @@ sum has not; so the two are recognised before anything is differentiated, under 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from einsumad.functions import apply
-from einsumad.graph import Add, Einsum, Elementwise, Labels, Node, Number, Zero, add, cast, scale
-from einsumad.rewriting.product import Product, as_product
+from einsumad.graph import Add, Einsum, Elementwise, Labels, Node, Number, Zero, add, cast, multiply, negate, scale
+from einsumad.rewriting.product import Product, as_product, negated
 from einsumad.rewriting.recognise import function_of, without_number
 from einsumad.rewriting.rules import Context, Rule
 from einsumad.rewriting.sums import split_coefficient
@@ -23,6 +23,7 @@ _BOUNDED = {
     "minimum_constant": -1,
     "fmin_constant": -1,
 }
+_LARGER = {"maximum": 1, "fmax": 1, "maximum_constant": 1, "minimum": -1, "fmin": -1, "minimum_constant": -1}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,7 +118,10 @@ def _joined(
     partner = as_product(other)
     if product.dtype != partner.dtype or x.dtype != product.dtype:
         return None
-    for kink in _kinks(partner):
+    larger = _joined_at_ties(product, position, decay, partner)
+    if larger is not None:
+        return larger, []
+    for kink in kinks_in(partner):
         if kink.x is not x or kink.amount * partner.coefficient * (1 if kink.sign else 2) != product.coefficient * k:
             continue
         number = product.coefficient
@@ -136,6 +140,52 @@ def _joined(
         smooth = apply("log2cosh", scale(k / 2, x))
         return _with(product, [position], product.inputs[position], smooth), []
     return None
+
+
+def _joined_at_ties(product: Product, position: int, decay: tuple[Number, Node], partner: Product) -> Node | None:
+    """``max(a, b) + softplus(-|a - b|) = logaddexp(a, b)``, and ``-min(a, b)`` instead likewise."""
+    k, x = decay
+    for place, operand in enumerate(partner.operands):
+        if k != 1 or not isinstance(operand, Elementwise) or operand.function not in _LARGER:
+            continue
+        way = _LARGER[operand.function]
+        a, b = operand.operands
+        labels = partner.inputs[place]
+        if product.coefficient != way * partner.coefficient or not _is_gap(x, a, b):
+            continue
+        if _placed(product, [position], product.inputs[position], x) == _placed(partner, [place], labels, x):
+            both = (a, b) if way > 0 else (negated(a), negated(b))
+            return _with(product, [position], product.inputs[position], apply("logaddexp", *both))
+    return None
+
+
+def _is_gap(x: Node, a: Node, b: Node) -> bool:
+    """Whether x is the difference of a and b, one way or the other."""
+    return any(
+        x is add([first, minus]) for first, second in ((a, b), (b, a)) for minus in (negate(second), negated(second))
+    )
+
+
+def kink_of(node: Node) -> Kink | None:
+    """The kink that the node is, up to a number."""
+    product = as_product(node)
+    for kink in kinks_in(product):
+        if len(kink.positions) == len(product.operands) and kink.labels == tuple(range(product.rank)):
+            return replace(kink, amount=kink.amount * product.coefficient)
+    return None
+
+
+def smooth_product(function: str, argument: Node, other: Node) -> Node | None:
+    """``exp(min(z, 0)) sigmoid |z| = sigmoid z``; ``sigmoid |z| sigmoid(-|z|) = sigmoid z sigmoid(-z)``."""
+    size, kink = kink_of(other), kink_of(argument)
+    if size is None or kink is None or size.sign != 0 or size.amount <= 0 or kink.x is not size.x:
+        return None
+    if kink.amount != -size.amount or (kink.sign == 0) != (function == "sigmoid"):
+        return None
+    if function == "sigmoid":
+        both = (scale(size.amount, size.x), scale(-size.amount, size.x))
+        return multiply(*[apply("sigmoid", each) for each in both])
+    return apply("sigmoid", scale(-kink.sign * size.amount, size.x))
 
 
 def _softplus(product: Product, position: int, argument: Node) -> Node:
@@ -163,7 +213,7 @@ def _placed(product: Product, positions: list[int] | tuple[int, ...], labels: La
     return split_coefficient(_with(product, positions, labels, apply("softplus", x)))[1]
 
 
-def _kinks(product: Product) -> Iterator[Kink]:
+def kinks_in(product: Product) -> Iterator[Kink]:
     """The kinks at zero among the factors: max and min against 0, absolute values, and x where it is positive."""
     for position, (operand, labels) in enumerate(zip(product.operands, product.inputs, strict=True)):
         if not isinstance(operand, Elementwise):
@@ -212,7 +262,7 @@ RULES = (
     Rule(
         "smooth-pair",
         Add,
-        "max(z, 0) + softplus(-abs z) = softplus z; abs z / 2 + softplus(-abs z) = log(2 cosh(z/2))",
+        "max(z, 0) + softplus(-abs z) = softplus z; max(a, b) + softplus(-abs(a - b)) = logaddexp(a, b)",
         "kinks",
         smooth_pair,
         frozenset([Elementwise, Einsum]),

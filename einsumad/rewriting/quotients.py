@@ -21,6 +21,7 @@ from einsumad.graph import (
     scale,
     total,
 )
+from einsumad.rewriting.kinks import smooth_product
 from einsumad.rewriting.powers import MOST_FACTORS
 from einsumad.rewriting.product import Product, is_negation, negated, open_product
 from einsumad.rewriting.recognise import function_of, plus, without_number
@@ -133,11 +134,17 @@ def argument_over_expm1(node: Einsum, _: Context) -> Node | None:
 
 
 def _over_exponential(argument: Node, other: Elementwise) -> Node | None:
-    if function_of(other, "sigmoid") is negated(argument):
-        return apply("sigmoid", argument)
+    logit = function_of(other, "sigmoid")
+    if logit is not None:
+        return apply("sigmoid", argument) if logit is negated(argument) else smooth_product("exp", argument, logit)
     if function_of(other, "reciprocal_expm1") is argument:
         return negate(apply("reciprocal_expm1", negated(argument)))
     return None
+
+
+def _beside_sigmoid(argument: Node, other: Elementwise) -> Node | None:
+    logit = function_of(other, "sigmoid")
+    return None if logit is None else smooth_product("sigmoid", argument, logit)
 
 
 def _over_sinh(argument: Node, other: Elementwise) -> Node | None:
@@ -151,6 +158,7 @@ def _over_cosh(argument: Node, other: Elementwise) -> Node | None:
 
 _RATIOS: dict[str, Callable[[Node, Elementwise], Node | None]] = {
     "exp": _over_exponential,
+    "sigmoid": _beside_sigmoid,
     "sinh": _over_sinh,
     "cosh": _over_cosh,
 }
@@ -169,7 +177,7 @@ RULES_FOR_PRODUCTS = (
     Rule(
         "stable-ratio",
         Einsum,
-        "exp z sigmoid(-z) = sigmoid z; sinh z sech z = tanh z",
+        "exp z sigmoid(-z) = sigmoid z; exp(min(z, 0)) sigmoid(abs z) = sigmoid z; sinh z sech z = tanh z",
         "operands",
         stable_ratio,
         frozenset([Elementwise]),

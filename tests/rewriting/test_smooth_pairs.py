@@ -59,6 +59,27 @@ FORMS: dict[str, tuple[Function, Function]] = {
         lambda z: margin(z * SIGNS),
         lambda z: softplus(-z * SIGNS),
     ),
+    "larger of two": (
+        lambda z: np.maximum(z, z[::-1]) + decay(z - z[::-1]),
+        lambda z: np.log(np.exp(z) + np.exp(z[::-1])),
+    ),
+    "smaller of two": (
+        lambda z: WEIGHTS * np.minimum(z, 2 * z[0]) - WEIGHTS * decay(2 * z[0] - z),
+        lambda z: -WEIGHTS * np.log(np.exp(-z) + np.exp(-2 * z[0])),
+    ),
+    "larger of a number": (lambda z: np.maximum(z, 1.5) + decay(z - 1.5), lambda z: np.log(np.exp(z) + np.exp(1.5))),
+    "sigmoid": (lambda z: np.exp(np.minimum(z, 0)) / (1 + np.exp(-np.abs(z))), lambda z: 1 / (1 + np.exp(-z))),
+    "sigmoid of minus": (
+        lambda z: np.exp(-np.maximum(2 * z, 0)) / (1 + np.exp(-2 * np.abs(z))),
+        lambda z: 1 / (1 + np.exp(2 * z)),
+    ),
+    "logistic density": (
+        lambda z: np.exp(-np.abs(z)) / (1 + np.exp(-np.abs(z))) ** 2,
+        lambda z: np.exp(z) / (1 + np.exp(z)) ** 2,
+    ),
+    "order": (lambda z: np.maximum(0, z) + decay(z), softplus),
+    "method": (lambda z: z.clip(0) + decay(z), softplus),
+    "indicator in front": (lambda z: (z > 0) * z + decay(z), softplus),
     "logaddexp": (lambda z: np.maximum(z, 0) + np.logaddexp(0, -np.abs(z)), softplus),
 }
 
