@@ -24,7 +24,6 @@ from einsumad.graph import (
     add,
     broadcast,
     constant_like,
-    multiply,
     negate,
     sum_axes,
     total,
@@ -134,14 +133,11 @@ def _apart(factors: Sequence[Placed], summed: Iterable[int], rank: int) -> tuple
 def _weighted(weight: Node, exponent: Node, rank: int) -> tuple[Node, Node]:
     """Level and scaled sum of ``w exp z`` over all axes behind the first."""
     count = len(exponent.shape) - rank
-    level = _finite(call("max_reduce", apply("exponent_level", weight, exponent), params=(count,) * (count > 1)))
+    level = apply(
+        "finite_level", call("max_reduce", apply("exponent_level", weight, exponent), params=(count,) * (count > 1))
+    )
     shifted = total(exponent, negate(broadcast(level, range(rank), exponent.shape)))
     return level, sum_axes(apply("weighted_exp", weight, shifted), range(rank, rank + count))
-
-
-def _finite(level: Node) -> Node:
-    """The level, and 0 where it is infinite: nothing is taken out there."""
-    return multiply(apply("logical_not", apply("isinf", level)), level)
 
 
 def _scaled_sum(node: Add) -> Scaled | None:
@@ -158,7 +154,7 @@ def _scaled_sum(node: Add) -> Scaled | None:
     axes = tuple(range(len(node.shape)))
     pairs = [(weight_of(weights, number, node), exponent) for number, weights, exponent in found]
     levels = [apply("exponent_level", weight, exponent) for weight, exponent in pairs]
-    level = _finite(reduce(lambda a, b: apply("maximum", a, b), levels))
+    level = apply("finite_level", reduce(lambda a, b: apply("maximum", a, b), levels))
     sums = add([apply("weighted_exp", weight, total(z, negate(level))) for weight, z in pairs], node.dtype)
     return Scaled(level, sums, tuple([Term(z, axes, tuple(weights)) for _, weights, z in found]))
 

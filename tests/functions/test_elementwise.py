@@ -105,6 +105,7 @@ PIECEWISE = [
     Case("remainder", lambda x, y: x - y * mp.floor(x / y)),
     Case("fmod", lambda x, y: x - y * (mp.floor(x / y) if x > 0 else mp.ceil(x / y))),
     Case("copysign", lambda x, y: abs(x) * mp.sign(y)),
+    Case("finite_level", round_half_even),
     Case("exponent_level", lambda w, x: round_half_even(x) if w else mp.mpf("-inf")),
     Case("heaviside", lambda x, _: mp.mpf(x > 0)),
     Case("maximum_of_counted", lambda x, y, *_: max(x, y)),

@@ -45,6 +45,19 @@ def _exponent_level(node: Elementwise) -> Partials:
     return no_partials(node)
 
 
+def _finite_source(operands: tuple[str, ...], _params: Params) -> str:
+    return f"np.where(np.isinf({operands[0]}), 0, np.rint({operands[0]}))"
+
+
+@row("finite_level", _finite_source, (-3.0, 3.0), dtype=floating_one, cost=3)
+def _finite_level(node: Elementwise) -> Partials:
+    """The whole number next to x, and 0 for an infinite x: piecewise constant, derivative 0.
+
+    What a sum of exponentials is scaled by, given the largest of their levels: nothing where that is infinite.
+    """
+    return no_partials(node)
+
+
 @row("log", "np.log", (0.1, 5.0), dtype=floating_one, cost=12)
 def _log(node: Elementwise) -> Partials:
     """``log'(x) = 1/x``, for x > 0."""
