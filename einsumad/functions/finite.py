@@ -13,6 +13,7 @@ FINITE = frozenset(
         *("abs", "sign", "floor", "ceil", "round", "trunc", "round_decimals", "copysign", "heaviside"),
         *("relu", "maximum", "minimum", "maximum_constant", "minimum_constant", "square"),
         *("sin", "cos", "tanh", "arctan", "arcsinh", "sigmoid", "softplus", "erf", "erfc", "ndtr", "logaddexp"),
+        *("sech", "log2cosh"),
     ]
 )
 _GENERAL = frozenset(["max_reduce", "min_reduce", "sort", "product", "product_of_others", "logsumexp"])

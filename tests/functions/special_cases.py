@@ -157,6 +157,7 @@ BESSEL = [
     ],
 ]
 INTEGRALS = [
+    *family("x_over_expm1", lambda n, x: mp.diff(lambda t: t / mp.expm1(t), x, n)),
     *family("erfcx", lambda n, x: mp.diff(lambda t: mp.exp(t * t) * mp.erfc(t), x, n)),
     one("erfi", mp.erfi),
     one("dawson", lambda x: mp.exp(-x * x) * mp.erfi(x) * mp.sqrt(mp.pi) / 2),

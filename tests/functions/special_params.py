@@ -27,6 +27,7 @@ SPECIAL_PARAMS: dict[str, list[tuple[int | float, ...]]] = {
     "bessel_moment": [(0, 0), (0.5, 2)],
     "beta_density": [(-1,), (1,)],
     "erfcx": [(0,), (1,)],
+    "x_over_expm1": [(0,), (1,), (2,)],
     "fresnel": [(0,), (1,)],
     "expn": [(2,), (0,)],
     "integral_of_quotient": [(0,), (1,), (2,), (3,)],

@@ -22,6 +22,7 @@ def exact(function: Callable[[Any], Any], place: float, order: int) -> float:
 
 SCALED: list[tuple[str, tuple[float, ...], Callable[[Any], Any], list[float]]] = [
     ("erfcx", (0,), lambda x: mp.exp(x * x) * mp.erfc(x), [-3.0, 0.5, 5.9, 6.1, 1e4]),
+    ("x_over_expm1", (0,), lambda x: x / mp.expm1(x), [1e-9, -1e-4, 2.999, 3.001, -3.001, 40.0, -40.0, 800.0, -800.0]),
     ("dawson", (), lambda x: mp.exp(-x * x) * mp.erfi(x) * mp.sqrt(mp.pi) / 2, [0.0, 3.0, 50.0]),
     ("bessel_ie", (2.5, 0), lambda x: mp.besseli(2.5, x) * mp.exp(-x), [0.5, 24.9, 25.1, 1e3]),
     ("bessel_ie", (0, 0), lambda x: mp.besseli(0, x) * mp.exp(-x), [3.0, 24.9, 25.1]),

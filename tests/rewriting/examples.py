@@ -76,6 +76,8 @@ EXAMPLES: dict[str, Node] = {
     "share-masks": multiply(M, M, a),
     "exclude": multiply(M, apply("logical_not", M), a),
     "stable-ratio": multiply(E, apply("sigmoid", negate(a))),
+    "argument-over-expm1": multiply(a, apply("reciprocal_expm1", a)),
+    "normalised-exponential": multiply(E, apply("reciprocal", total(E, apply("exp", b)))),
     "merge-powers": multiply(apply("power", a, params=(1.5,)), apply("power", a, params=(1.25,))),
     "square-root-squared": multiply(apply("norm_root", a), apply("norm_root", a)),
     "absolute-squared": multiply(apply("abs", a), apply("abs", a)),
@@ -95,6 +97,7 @@ EXAMPLES: dict[str, Node] = {
     "drop-zeros": add([a, zero((3,), float)]),
     "collect": add([a, scale(2, a)]),
     "complement-of-sigmoid": add([ones((3,), float), negate(apply("sigmoid", a))]),
+    "smooth-pair": total(apply("relu", a), apply("softplus", negate(apply("abs", a)))),
     "add-before-spreading": add([row(a), row(b)]),
     "factor": add([einsum([A, a], [(I, J), (J,)], (I,)), einsum([A, b], [(I, J), (J,)], (I,))]),
     "stable-logarithm": apply("log", total(ones((3,), float), E)),
@@ -150,6 +153,27 @@ MORE: dict[str, Node] = {
     "log of a softmax": apply(
         "log",
         einsum([apply("exp", A), apply("reciprocal", sum_axes(apply("exp", A), [1]))], [(I, J), (I,)], (I, J)),
+    ),
+    "log of a mean of exponentials": apply("log", einsum([E], [(I,)], (), 1 / 3)),
+    "log of weighted exponentials": apply("log", einsum([E, b], [(I,), (I,)], ())),
+    "log of weighted exponentials in rows": apply("log", einsum([apply("exp", A), b, s], [(I, J), (J,), ()], (I,))),
+    "log of a weighted exponential": apply("log", multiply(E, b, coefficient=2)),
+    "log of a difference of exponentials": apply("log", add([scale(3, E), negate(apply("exp", scale(0.1, b)))])),
+    "log of a sum of exponentials": apply("log", add([scale(3, E), apply("exp", b), constant_like(2, a)])),
+    "log of exponentials that a mask selects": apply("log", einsum([M, E, s], [(I,), (I,), ()], ())),
+    "log of a hyperbolic cosine": apply("log", apply("cosh", a)),
+    "normalised-exponential with weights": einsum(
+        [E, b, apply("reciprocal", einsum([E, b], [(I,), (I,)], ()))], [(I,), (I,), ()], (I,)
+    ),
+    "stable-reciprocal of a product": apply("reciprocal", multiply(apply("cosh", a), apply("expm1", a), b)),
+    "stable-reciprocal of a difference": apply("reciprocal", add([E, constant_like(-1, a)])),
+    "stable-reciprocal of a complement": apply("reciprocal", add([negate(E), ones((3,), float)])),
+    "stable-reciprocal of a power": apply("power", apply("cosh", a), params=(-1.5,)),
+    "smooth-pair under a factor": add(
+        [multiply(b, apply("relu", a)), multiply(b, apply("softplus", negate(apply("abs", a))))]
+    ),
+    "smooth-pair of absolute values": add(
+        [scale(0.5, add([a, apply("abs", a)])), apply("softplus", negate(apply("abs", a)))]
     ),
     "apply-operator to a cotangent": einsum([call("expm", A, params=(1,)), B], [(3, 4, I, J), (3, 4)], (I, J)),
     "apply-operator to the middle of three": einsum(

@@ -50,10 +50,8 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     weighted = np.where(weights == 0, -np.inf, value)
     top = np.max(weighted, axis=axis, keepdims=True)
     level: Any = np.rint(np.where(np.isfinite(top), top, 0))
-    if isinstance(b, Tensor):
-        terms: Any = Tensor(row("weighted_exp", weights.node, (value - level).node))
-    else:
-        terms = weights * np.exp(weighted - level)
+    counted: Any = value if isinstance(b, Tensor) else weighted
+    terms: Any = Tensor(row("weighted_exp", as_node(weights), (counted - level).node))
     summed = np.sum(terms, axis=axis, keepdims=True)
     result = level + np.log(np.abs(summed) if return_sign else summed)
     sign = np.sign(summed)

@@ -10,7 +10,7 @@ from math import log
 
 from einsumad.functions.catalogue import Partials, apply
 from einsumad.functions.dtypes import floating, floating_one, special, special_two
-from einsumad.functions.rows import row
+from einsumad.functions.rows import no_partials, row
 from einsumad.graph import Elementwise, Node, Params, multiply, negate, ones, scale, total
 
 
@@ -29,6 +29,33 @@ def _weighted_source(operands: tuple[str, ...], _params: Params) -> str:
 def _weighted_exp(node: Elementwise) -> Partials:
     """``w exp(x)``, 0 for w = 0 also where x is infinite: ``d = exp(x) dw + w exp(x) dx``."""
     return apply("exp", node.operands[1]), node
+
+
+def _level_source(operands: tuple[str, ...], _params: Params) -> str:
+    weight, x = operands
+    return f"np.where({weight} == 0, np.where({x} < np.inf, -np.inf, {x} - {x}), np.rint({x}))"
+
+
+@row("exponent_level", _level_source, (0.3, 2.0), (-3.0, 3.0), dtype=floating, cost=4)
+def _exponent_level(node: Elementwise) -> Partials:
+    """The exponent of ``w exp(x)`` rounded, -inf for w = 0: piecewise constant, derivative 0.
+
+    A sum of such terms is scaled by it before it is formed. NaN where a weight 0 meets an infinite exponential or NaN.
+    """
+    return no_partials(node)
+
+
+def _finite_source(operands: tuple[str, ...], _params: Params) -> str:
+    return f"np.where(np.isinf({operands[0]}), 0, np.rint({operands[0]}))"
+
+
+@row("finite_level", _finite_source, (-3.0, 3.0), dtype=floating_one, cost=3)
+def _finite_level(node: Elementwise) -> Partials:
+    """The whole number next to x, and 0 for an infinite x: piecewise constant, derivative 0.
+
+    What a sum of exponentials is scaled by, given the largest of their levels: nothing where that is infinite.
+    """
+    return no_partials(node)
 
 
 @row("log", "np.log", (0.1, 5.0), dtype=floating_one, cost=12)

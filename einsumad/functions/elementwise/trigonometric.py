@@ -110,6 +110,12 @@ def _tanh(node: Elementwise) -> Partials:
     return (total(_one(node), scale(-1, apply("square", node))),)
 
 
+@row("log2cosh", "np.logaddexp({0}, -{0})", (-3.0, 3.0), dtype=floating_one, cost=28)
+def _log2cosh(node: Elementwise) -> Partials:
+    """``log(2 cosh(x))``, computed as log(exp(x) + exp(-x)): its derivative is ``tanh(x)``."""
+    return (apply("tanh", node.operands[0]),)
+
+
 @row("arcsinh", "np.arcsinh", (-3.0, 3.0), dtype=floating_one, cost=24)
 def _arcsinh(node: Elementwise) -> Partials:
     """``arcsinh'(x) = 1/sqrt(1 + x^2)``, with the root as a hypotenuse."""
