@@ -76,9 +76,14 @@ def number(value: PythonNumber, dtype: Any) -> Node:
 def check_dtype(dtype: Any) -> np.dtype:
     """The dtype, if values of it can be traced."""
     target: np.dtype = np.dtype(dtype)
-    if target.kind not in _TRACEABLE_KINDS:
+    if not is_traceable(target):
         raise _refusal(target)
     return target
+
+
+def is_traceable(dtype: np.dtype) -> bool:
+    """Whether arrays of the dtype can be traced."""
+    return dtype.kind in _TRACEABLE_KINDS
 
 
 def canonical(value: PythonNumber) -> int | float:
@@ -106,6 +111,16 @@ def one_leaf_per_array(*, apart: bool = False) -> Iterator[None]:
 def in_trace() -> bool:
     """Whether a function is being traced."""
     return _met.get() is not None
+
+
+@contextmanager
+def outside_of_traces() -> Iterator[None]:
+    """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
+    token = _met.set(None)
+    try:
+        yield
+    finally:
+        _met.reset(token)
 
 
 @contextmanager

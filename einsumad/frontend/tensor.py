@@ -27,13 +27,13 @@ from einsumad.graph.display import expression_text, short_text
 
 _TO_NUMBER = (
     "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
-    "to build an array from traced entries use einsumad.numpy.array instead of writing into one; outside of the traced "
-    "function use the result, and x.numpy() to look at a value that is known"
+    "to build an array from traced entries use einsumad.numpy.array, or write them into one of einsumad.numpy.zeros; "
+    "outside of the traced function use the result, and x.numpy() to look at a value that is known"
 )
 _TO_ARRAY = (
     "the derivative would be lost: use np.* functions on the traced value itself, those of einsumad.scipy.linalg "
-    "in the place of scipy.linalg, einsumad.numpy.array to build an array from traced entries, and np.where in the "
-    "place of writing into an array"
+    "in the place of scipy.linalg, einsumad.numpy.array([...]), np.stack or np.concatenate to build an array from "
+    "traced entries, and einsumad.numpy.zeros or np.where to write them into an array"
 )
 _NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value)"
 _NO_UPDATE = (
