@@ -22,6 +22,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
+from einsumad.frontend.variables import mark_constant
 from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
 
 PythonNumber: TypeAlias = bool | int | float
@@ -139,7 +140,7 @@ def _array(x: Any) -> Node:
     if seen is not None and _same_bits(x, seen[1]):
         return seen[2]
     array = plain_array(x)
-    node = fresh_leaf(array.shape, array.dtype, _names.get().get(id(x)))
+    node = mark_constant(fresh_leaf(array.shape, array.dtype, _names.get().get(id(x))))
     value = bind(node, array)
     if met is not None and type(x) is np.ndarray:
         met[id(x)] = (x, value, node)
