@@ -17,7 +17,7 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.callers import check_polynomial_caller, scipy_remedy
+from einsumad.frontend.callers import check_polynomial_caller, numpy_remedy, scipy_remedy
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
@@ -30,8 +30,8 @@ from einsumad.graph.display import expression_text, short_text
 
 _TO_NUMBER = (
     "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
-    "to build an array from traced entries use einsumad.numpy.array, or write them into one of einsumad.numpy.zeros; "
-    "outside of the traced function use the result, and x.numpy() to look at a value that is known"
+    "to build an array from traced entries use einsumad.numpy.array instead of writing into one; outside of the traced "
+    "function use the result, and x.numpy() to look at a value that is known"
 )
 _TO_ARRAY = (
     "the derivative would be lost: use np.* functions on the traced value itself, those of einsumad.scipy.linalg "
@@ -49,6 +49,7 @@ _INDEX = (
     "as an index of a plain array g use it in einsumad.numpy.take(g, index, axis=0) or in ea.tensor(g)[index], and in "
     "the place of an array of truth values np.where"
 )
+_INSTEAD_OF_FLAT = "read np.ravel(x) in its place, and write by np.put(x, places, values)"
 _NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value)"
 _NO_UPDATE = (
     "a tensor that requires a gradient is not written to, it would no longer be the one that backward knows: make "
@@ -67,8 +68,22 @@ def _to_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.n
     """Whole numbers that are known, as of an index, and what is to become such; others are refused, and it says why."""
     if _is_whole(self) or (dtype is not None and np.dtype(dtype).kind in "iub" and not carries_derivative(self.node)):
         return np.array(self.numpy("use as an array", _INDEX), dtype)
-    remedy = scipy_remedy() or _TO_ARRAY
-    raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
+    remedy = scipy_remedy() or numpy_remedy() or _TO_ARRAY
+    what = f"conversion to an array of a traced {self.dtype} of shape {self.shape}"
+    raise _ConversionError(f"{what}: {remedy}", self.node)
+
+
+class _ConversionError(TracingError):
+    """A conversion to an array that would lose the derivative of the node."""
+
+    def __init__(self, text: str, node: Node | None = None) -> None:
+        super().__init__(text)
+        self.node = node
+
+
+def not_converted(error: TracingError) -> Node | None:
+    """The node that was to become an array where the error is about that."""
+    return error.node if isinstance(error, _ConversionError) else None
 
 
 def _is_whole(x: Tensor) -> bool:
@@ -150,6 +165,13 @@ _ravel = _method(np.ravel)
 def _get_item(self: Tensor, index: Any) -> Any:
     arguments = (self, index)
     return attach(wrap(call_function(operator.getitem, arguments, {})), operator.getitem, arguments, {})
+
+
+def _fill(self: Tensor, value: Any) -> None:
+    """``x.fill(value)``: the number at every entry."""
+    if np.ndim(value):
+        raise ValueError(f"fill takes a number, got shape {np.shape(value)}: write x[...] = value")
+    self[...] = value
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
@@ -309,6 +331,7 @@ class Tensor(Operators):
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
     dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)
+    fill = _fill
     clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
     __float__, __complex__ = _refused("float()", _TO_NUMBER), _refused("complex()", _TO_NUMBER)
     __int__, __index__ = _whole_number("int()", int, f"{_TO_NUMBER}; {_ROUND_FIRST}"), _index
@@ -330,10 +353,11 @@ class _NoAttributeError(TracingError, AttributeError):
 def _no_attribute(name: str) -> AttributeError:
     if name.startswith("__") or not hasattr(np.ndarray, name):
         return AttributeError(f"a traced value has no attribute {name!r}")
+    if name == "flat":
+        return _NoAttributeError(f"ndarray.flat is not supported on traced values: {_INSTEAD_OF_FLAT}")
     return _NoAttributeError(
         f"ndarray.{name} is not supported yet on traced values: write it with supported functions, or apply "
-        "it to a plain "
-        "array outside of the traced function"
+        "it to a plain array outside of the traced function"
     )
 
 
