@@ -57,7 +57,7 @@ def overlaid(node: Node, places: np.ndarray, write: Write) -> Node:
     if gone is None:
         before, gone = _fresh(node), []
     after = _with_term(before, places, write, gone)
-    held = _held(after.base, after.owner < 0)
+    held = None if isinstance(after.base, Zero) else _held(after.base, after.owner < 0)
     terms = [term for term in (held, after.total) if term is not None]
     result = add(terms, node.dtype)
     with _lock:
@@ -91,9 +91,11 @@ def _written_over(before: Overlay, places: np.ndarray) -> list[int] | None:
 
 
 def _with_term(before: Overlay, places: np.ndarray, write: Write, gone: Sequence[int]) -> Overlay:
-    count = len(before.terms)
-    owner = np.where(places, np.int32(count), before.owner)
-    terms = (*[None if k in gone else term for k, term in enumerate(before.terms)], write.placed)
+    number = gone[0] if gone else len(before.terms)
+    owner = before.owner.copy()
+    owner[places] = number
+    terms = [None if k in gone else term for k, term in enumerate((*before.terms, None))]
+    terms[number] = write.placed
     if gone or before.total is None:
         total = _sum([term for term in terms if term is not None])
     else:
@@ -102,8 +104,8 @@ def _with_term(before: Overlay, places: np.ndarray, write: Write, gone: Sequence
         {index: found for index, found in before.written.items() if found[0] not in gone} if gone else before.written
     )
     if write.index is not None:
-        written = {**written, write.index: (count, write.entries)}
-    return Overlay(before.base, owner, terms, total, written)
+        written = {**written, write.index: (number, write.entries)}
+    return Overlay(before.base, owner, tuple(terms[:-1] if gone else terms), total, written)
 
 
 def _sum(terms: Sequence[Node]) -> Node:
@@ -111,8 +113,8 @@ def _sum(terms: Sequence[Node]) -> Node:
 
 
 def _held(base: Node, kept: np.ndarray) -> Node | None:
-    """The base where it is kept; None where that is nowhere or nothing but zeros. The mask has the axes it needs."""
-    if isinstance(base, Zero) or not kept.any():
+    """The base where it is kept; None where that is nowhere. The mask has the axes that it needs."""
+    if not kept.any():
         return None
     same = [axis for axis in range(kept.ndim) if (kept == kept.take([0], axis)).all()]
     narrow = kept[tuple([0 if axis in same else slice(None) for axis in range(kept.ndim)])]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import einsumad as ea
 import einsumad.numpy as enp
@@ -231,3 +232,29 @@ def test_numbers_at_places_of_a_fill() -> None:
 
     expected = np.array([1, 0, 1, 4 * X[3] + 1]) + 2 * np.array([1 + 2 * X[0], 1, 1, 1])
     np.testing.assert_allclose(ea.grad(f)(X), expected)
+
+
+def random_writes(seed: int, x: Any, space: Any) -> Any:
+    """A few writes at random indices through random views of one array, and all of its views."""
+    rng = np.random.default_rng(seed)
+    out = space.full((3, 4), rng.choice([0.0, 1.5]))
+    views = [out, out[1], out.T, out[:, 1:3], out[::-1]]
+    for _ in range(rng.integers(2, 9)):
+        view = views[rng.integers(len(views))]
+        sizes = view.shape[: rng.integers(1, view.ndim + 1)]
+        runs = [slice(int(rng.integers(size)), None, int(rng.integers(1, 3))) for size in sizes]
+        index: Any = tuple(
+            [int(rng.integers(s)) if rng.random() < 0.5 else run for s, run in zip(sizes, runs, strict=True)]
+        )
+        index = rng.integers(0, sizes[0], 2) if rng.random() < 0.2 else index
+        new = x[int(rng.integers(3))]
+        view[index] = view[index] * 0.5 + new**2 if rng.random() < 0.7 else new
+    return np.concatenate([view.ravel() for view in views])
+
+
+def test_random_writes_through_views() -> None:
+    for seed in range(settings().max_examples // 2):
+        value, tangent = ea.jvp(lambda x, seed=seed: random_writes(seed, x, enp), (X,), (np.ones(4),))
+        np.testing.assert_allclose(value, random_writes(seed, X, np), rtol=1e-12)
+        expected = along(lambda x, seed=seed: random_writes(seed, x, np), X, np.ones(4))
+        np.testing.assert_allclose(tangent, expected, atol=1e-9)
