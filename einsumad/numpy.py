@@ -1,7 +1,8 @@
 """NumPy's namespace, with what NumPy's protocols cannot catch: arrays made of traced numbers.
 
-Owns :func:`array`, :func:`asarray`, :func:`full`, :func:`arange` and :func:`kaiser`. Imports the frontend and NumPy.
-Invariant: every other name is NumPy's own object, which answers to traced values by itself.
+Owns :func:`array`, :func:`asarray`, :func:`zeros`, :func:`ones`, :func:`empty`, :func:`full`, :func:`arange`,
+:func:`take` and :func:`kaiser`. Imports the frontend and NumPy. Invariant: every other name is NumPy's own object,
+which answers to traced values by itself; for plain values outside of a traced function they all give plain arrays.
 
 >>> import einsumad.numpy as enp
 >>> enp.exp is np.exp, enp.array([1, 2])
@@ -10,18 +11,20 @@ Invariant: every other name is NumPy's own object, which answers to traced value
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.known import known
-from einsumad.frontend.lifting import holds_tensor
+from einsumad.frontend.lifting import holds_tensor, in_trace, is_traceable
+from einsumad.frontend.numpy_functions.creation import of_anything, of_number, of_ones, of_zeros
 from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 
-__all__ = ["arange", "array", "asarray", "full", "kaiser"]
+__all__ = ["arange", "array", "asarray", "empty", "full", "kaiser", "ones", "take", "zeros"]
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's name)
@@ -46,13 +49,45 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     return np.asarray(a, dtype, **options)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    """``numpy.full``; filled with traced values it is a traced value."""
+def zeros(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    """``numpy.zeros``; within a traced function a traced value, into which traced values can be written."""
+    return _allocated(np.zeros, of_zeros, (shape,), np.dtype(dtype), {"order": order, **options})
+
+
+def ones(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    """``numpy.ones``; within a traced function a traced value, into which traced values can be written."""
+    return _allocated(np.ones, of_ones, (shape,), np.dtype(dtype), {"order": order, **options})
+
+
+def empty(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    """``numpy.empty``; within a traced function traced zeros, into which traced values can be written."""
+    return _allocated(np.empty, of_anything, (shape,), np.dtype(dtype), {"order": order, **options})
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    """``numpy.full``; within a traced function, or filled with traced values, it is a traced value."""
     filling = asarray(fill_value, dtype)
     if not isinstance(filling, Tensor):
-        return np.full(shape, fill_value, dtype, **options)
+        return _allocated(np.full, of_number, (shape, fill_value), filling.dtype, {"order": order, **options})
     _refuse("full", options)
     return tensor(np.broadcast_to(tensor(filling), shape))
+
+
+def _allocated(
+    plain: Callable[..., Any], traced: Callable[..., Any], args: Any, dtype: np.dtype, options: dict[str, Any]
+) -> Any:
+    """A new array: traced where a function is, and where it is like a traced one, if its dtype can be."""
+    like = options.get("like")
+    if not is_traceable(dtype) or not (isinstance(like, Tensor) or (like is None and in_trace())):
+        return plain(*args, dtype=dtype, **options)
+    return Tensor(traced(*args, dtype, **{name: option for name, option in options.items() if name != "like"}))
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    """``numpy.take``, which gives a traced value for traced indices too."""
+    if isinstance(indices, Tensor) or (isinstance(indices, (list, tuple)) and holds_tensor(indices)):
+        return np.take(tensor(a), indices, axis, out, mode)
+    return np.take(a, indices, axis, out, mode)
 
 
 def arange(*args: Any, dtype: Any = None, **options: Any) -> Any:

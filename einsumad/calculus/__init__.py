@@ -5,7 +5,7 @@ Imports graph and functions. Nothing here simplifies: that is what rewriting is 
 
 from einsumad.calculus.derivative import Mode, derivative
 from einsumad.calculus.elimination import Choice, JacobianGraph, Simplify, eliminate
-from einsumad.calculus.local import identity, is_active, local_jacobian
+from einsumad.calculus.local import flows, identity, is_active, local_jacobian
 from einsumad.calculus.modes import active_nodes, pull, push
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "active_nodes",
     "derivative",
     "eliminate",
+    "flows",
     "identity",
     "is_active",
     "local_jacobian",

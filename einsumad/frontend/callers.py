@@ -1,4 +1,4 @@
-"""Who uses a traced value: functions of SciPy, for error messages, and NumPy's polynomials, which take it for a number.
+"""Who uses a traced value: SciPy and objects of NumPy, for error messages, and polynomials, which take it for a number.
 
 Owns this look at the stack. Imports the reasons for refusals and the errors. Invariant: but for the one frame that
 calls a ufunc the stack is only looked at while an error is raised.
@@ -11,10 +11,23 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from einsumad.errors import TracingError
 from einsumad.frontend.coverage.lookup import reason_for
 
 _OPERATORS = "einsumad.frontend.operators"
+_OBJECTS: tuple[tuple[type, str], ...] = (
+    (
+        np.vectorize,
+        "np.vectorize calls Python for each entry: apply the function to the whole array, np.where in place of its if",
+    ),
+    (
+        type(np.r_).__mro__[1],
+        "np.r_[...] and np.c_[...] make plain arrays: use np.concatenate, np.stack or einsumad.numpy.array([...])",
+    ),
+)
+"""Objects of NumPy that are called or indexed, by class, and what to use in their place."""
 _POLYNOMIALS = "numpy.polynomial."
 _AXES = (
     "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "
@@ -41,6 +54,18 @@ def check_polynomial_caller(inputs: Sequence[Any]) -> None:
     rank = given[of].ndim
     if rank > (of == "c") and (given["tensor"] or (of == "r" and x.ndim >= rank)):
         raise TracingError(f"{caller.f_globals['__name__']}.{name} {_AXES.format(of)}")
+
+
+def numpy_remedy() -> str | None:
+    """What to use in the place of the object of NumPy that asks, or None where none does."""
+    frame = inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] in ("einsumad", "numpy"):
+        own = frame.f_locals.get("self")
+        for kind, remedy in _OBJECTS:
+            if isinstance(own, kind):
+                return remedy
+        frame = frame.f_back
+    return None
 
 
 def scipy_remedy() -> str | None:

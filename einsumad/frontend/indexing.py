@@ -20,6 +20,7 @@ from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spr
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
+from einsumad.frontend.overlays import last_written
 from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
@@ -29,7 +30,7 @@ _INTEGER = np.dtype(np.int64)
 _WHOLE = "use np.where(mask, x, other) and functions of whole arrays"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Slice:
     """A run of an axis."""
 
@@ -38,14 +39,14 @@ class Slice:
     step: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Number:
     """One index of an axis."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class NewAxis:
     """An axis of size one."""
 
@@ -65,6 +66,9 @@ def indexed(node: Node, index: Any) -> Node:
     parts = parse(index, node.shape)
     if any(isinstance(part, Places) for part in parts):
         return _gathered(node, parts)
+    written = last_written(node, tuple(parts))
+    if written is not None:
+        return written
     axis = 0
     fresh: list[int] = []
     result = node

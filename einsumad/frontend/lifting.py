@@ -22,6 +22,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
+from einsumad.frontend.variables import mark_constant
 from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
 
 PythonNumber: TypeAlias = bool | int | float
@@ -76,9 +77,14 @@ def number(value: PythonNumber, dtype: Any) -> Node:
 def check_dtype(dtype: Any) -> np.dtype:
     """The dtype, if values of it can be traced."""
     target: np.dtype = np.dtype(dtype)
-    if target.kind not in _TRACEABLE_KINDS:
+    if not is_traceable(target):
         raise _refusal(target)
     return target
+
+
+def is_traceable(dtype: np.dtype) -> bool:
+    """Whether arrays of the dtype can be traced."""
+    return dtype.kind in _TRACEABLE_KINDS
 
 
 def canonical(value: PythonNumber) -> int | float:
@@ -109,6 +115,16 @@ def in_trace() -> bool:
 
 
 @contextmanager
+def outside_of_traces() -> Iterator[None]:
+    """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
+    token = _met.set(None)
+    try:
+        yield
+    finally:
+        _met.reset(token)
+
+
+@contextmanager
 def array_names(names: Mapping[int, str]) -> Iterator[None]:
     """Within this context arrays are lifted under the names given for their identities."""
     token = _names.set(names)
@@ -124,7 +140,7 @@ def _array(x: Any) -> Node:
     if seen is not None and _same_bits(x, seen[1]):
         return seen[2]
     array = plain_array(x)
-    node = fresh_leaf(array.shape, array.dtype, _names.get().get(id(x)))
+    node = mark_constant(fresh_leaf(array.shape, array.dtype, _names.get().get(id(x))))
     value = bind(node, array)
     if met is not None and type(x) is np.ndarray:
         met[id(x)] = (x, value, node)

@@ -14,10 +14,11 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.frontend.broadcasting import constant_of, convert
+from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
 from einsumad.frontend.tensor import Tensor
-from einsumad.functions import apply
-from einsumad.graph import BOOL, Node, zero
+from einsumad.functions import apply, call
+from einsumad.graph import BOOL, Node, Ones, Zero, zero
 
 
 def ufunc_operands(ufunc: np.ufunc, *inputs: Any) -> tuple[list[Node], np.dtype]:
@@ -50,16 +51,22 @@ def in_dtype(x: Any, dtype: Any) -> Node:
         return number(x, target)
     if target == BOOL and x.dtype != BOOL:
         return apply("not_equal", x, zero(x.shape, x.dtype))
-    if x.dtype.kind == "f" and target.kind in "iu":
-        raise TracingError(
-            f"a traced {x.dtype} cannot become {target}, as its derivative would be lost: use np.floor or "
-            "np.rint, which "
-            "stay in the floating dtype"
-        )
     check_dtype(target)
+    if x.dtype.kind == "f" and target.kind in "iu":
+        return _whole(x, target)
     if x.dtype == BOOL != target and constant_of(x) is None:
         return _indicator(convert(x, target))
     return convert(x, target)
+
+
+def _whole(x: Node, target: np.dtype) -> Node:
+    """Whole numbers of what is constant but for jumps."""
+    if carries_derivative(x):
+        raise TracingError(
+            f"a traced {x.dtype} with a derivative cannot become {target}, as the derivative would be lost: round it "
+            "first, since what is rounded has none, as in np.floor(x).astype(int)"
+        )
+    return convert(x, target) if isinstance(x, Ones | Zero) else call("whole", x, params=(target.name,))
 
 
 def tensor(x: Any, dtype: Any = None) -> Any:

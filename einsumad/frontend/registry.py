@@ -39,7 +39,8 @@ WRITERS: frozenset[Callable[..., Any]] = frozenset(
 
 INTO_ARRAY = (
     "a traced value cannot be written into a plain array: the derivative would be lost; make the array a traced one, "
-    "as by np.zeros_like of a traced value, or build it with einsumad.numpy.array"
+    "by einsumad.numpy.zeros, ones, empty or full, by np.zeros_like of a traced value, or outside of traced functions "
+    "by ea.tensor(np.zeros(...)); or build it with einsumad.numpy.array"
 )
 _SPECIAL_MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has those that plain functions call
 _METHOD_OPTIONS = ("out", "where", "initial")

@@ -16,7 +16,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
 from einsumad.frontend.values import bind, known_value
-from einsumad.frontend.variables import is_variable
+from einsumad.frontend.variables import is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
 
@@ -80,7 +80,7 @@ def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
     original = own[leaf]
     if isinstance(original, Tensor):
         return original.node
-    constant = fresh_leaf(leaf.shape, leaf.dtype)
+    constant = mark_constant(fresh_leaf(leaf.shape, leaf.dtype))
     bind(constant, known_value(leaf))
     return constant
 

@@ -3,11 +3,13 @@
 Owns :class:`Tensor`. Imports the graph, the registry of functions, the operators and evaluation. Invariant: a
 tensor holds its node and nothing else; each use of it either gives a tensor again, or plain facts (shape,
 dtype), or raises. It never becomes an array or a number behind the user's back, since that would lose the
-derivative; a whole number or truth value has none, and becomes one of Python where it is known and asked for.
+derivative; whole numbers, truth values and what is constant but for jumps have none, and become whole numbers of Python
+or NumPy where they are known and asked for.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Never, NoReturn
@@ -15,7 +17,8 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.callers import check_polynomial_caller, scipy_remedy
+from einsumad.frontend.callers import check_polynomial_caller, numpy_remedy, scipy_remedy
+from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.operators import Operators
@@ -32,9 +35,21 @@ _TO_NUMBER = (
 )
 _TO_ARRAY = (
     "the derivative would be lost: use np.* functions on the traced value itself, those of einsumad.scipy.linalg "
-    "in the place of scipy.linalg, einsumad.numpy.array to build an array from traced entries, and np.where in the "
-    "place of writing into an array"
+    "in the place of scipy.linalg, einsumad.numpy.array([...]), np.stack or np.concatenate to build an array from "
+    "traced entries, and einsumad.numpy.zeros or np.where to write them into an array"
 )
+_ROUND_FIRST = (
+    "what is rounded has no derivative to lose: int(np.floor(x)) and np.floor(x).astype(int) are whole numbers"
+)
+_TO_WHOLE = (
+    "Python would make a whole number of it, which has no derivative: use np.round, np.floor, np.ceil or np.trunc, "
+    f"which stay in the floating dtype; {_ROUND_FIRST}"
+)
+_INDEX = (
+    "as an index of a plain array g use it in einsumad.numpy.take(g, index, axis=0) or in ea.tensor(g)[index], and in "
+    "the place of an array of truth values np.where"
+)
+_INSTEAD_OF_FLAT = "read np.ravel(x) in its place, and write by np.put(x, places, values)"
 _NO_MEMBER = "whether an entry is equal depends on values: use np.any(x == value)"
 _NO_UPDATE = (
     "a tensor that requires a gradient is not written to, it would no longer be the one that backward knows: make "
@@ -50,35 +65,54 @@ def _refused(what: str, remedy: str) -> Callable[..., Never]:
 
 
 def _to_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:  # noqa: ARG001 (always a copy)
-    """Whole numbers and truth values that are known, as of an index; others are refused: where SciPy asks, say why."""
-    if self.node.dtype.kind in "iub":
-        return np.array(self.numpy("use as an array"), dtype)
-    remedy = scipy_remedy() or _TO_ARRAY
-    raise TracingError(f"conversion to an array of a traced {self.dtype} of shape {self.shape}: {remedy}")
+    """Whole numbers that are known, as of an index, and what is to become such; others are refused, and it says why."""
+    if _is_whole(self) or (dtype is not None and np.dtype(dtype).kind in "iub" and not carries_derivative(self.node)):
+        return np.array(self.numpy("use as an array", _INDEX), dtype)
+    remedy = scipy_remedy() or numpy_remedy() or _TO_ARRAY
+    what = f"conversion to an array of a traced {self.dtype} of shape {self.shape}"
+    raise _ConversionError(f"{what}: {remedy}", self.node)
 
 
-def _whole_number(what: str, remedy: str = _TO_NUMBER) -> Callable[[Tensor], int]:
-    """A whole number or truth value as one of Python, where it is known: it carries no derivative."""
+class _ConversionError(TracingError):
+    """A conversion to an array that would lose the derivative of the node."""
 
-    def convert(self: Tensor) -> int:
-        if self.node.shape or self.node.dtype.kind not in "iub":
+    def __init__(self, text: str, node: Node | None = None) -> None:
+        super().__init__(text)
+        self.node = node
+
+
+def not_converted(error: TracingError) -> Node | None:
+    """The node that was to become an array where the error is about that."""
+    return error.node if isinstance(error, _ConversionError) else None
+
+
+def _is_whole(x: Tensor) -> bool:
+    return x.node.dtype.kind in "iub"
+
+
+def _whole_number(what: str, convert: Callable[[Any], int], remedy: str) -> Callable[[Tensor], int]:
+    """A whole number of Python, where the value is known and carries no derivative."""
+
+    def act(self: Tensor) -> int:
+        if self.node.shape or carries_derivative(self.node):
             return _refused(what, remedy)(self)
-        return int(self.numpy(what))
+        return convert(self.numpy(what).item())
 
-    return convert
+    return act
 
 
-_TO_WHOLE = (
-    "Python would make a whole number of it, which has no derivative: use np.round, np.floor, np.ceil or np.trunc, "
-    "which stay in the floating dtype"
-)
+def _index(self: Tensor) -> int:
+    """A whole number as an index; floats are none, as with NumPy."""
+    if self.node.shape or not _is_whole(self):
+        return _refused("use as an index", f"{_TO_NUMBER}; {_ROUND_FIRST}")(self)
+    return int(self.numpy("use as an index", _INDEX))
 
 
 def _round(self: Tensor, digits: Any = None) -> Any:
     """``round`` of a number: to digits as NumPy does it, without them a whole number, as of one it is."""
     if self.node.shape:
         raise TypeError("round() of a traced value with axes: use np.round")
-    return _whole_number("round()", _TO_WHOLE)(self) if digits is None else np.round(self, digits)
+    return _whole_number("round()", round, _TO_WHOLE)(self) if digits is None else np.round(self, digits)
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,6 +165,13 @@ _ravel = _method(np.ravel)
 def _get_item(self: Tensor, index: Any) -> Any:
     arguments = (self, index)
     return attach(wrap(call_function(operator.getitem, arguments, {})), operator.getitem, arguments, {})
+
+
+def _fill(self: Tensor, value: Any) -> None:
+    """``x.fill(value)``: the number at every entry."""
+    if np.ndim(value):
+        raise ValueError(f"fill takes a number, got shape {np.shape(value)}: write x[...] = value")
+    self[...] = value
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
@@ -253,11 +294,11 @@ class Tensor(Operators):
     def __getattr__(self, name: str) -> Never:
         raise _no_attribute(name)
 
-    def numpy(self, asked: str = "numpy()") -> np.ndarray:
+    def numpy(self, asked: str = "numpy()", *instead: str) -> np.ndarray:
         """A copy of the value, where it is known: it carries no derivative."""
         value = concrete(self.node)
         if value is None:
-            raise unknown_value(f"{asked} needs the value of a traced {self.dtype} of shape {self.shape}")
+            raise unknown_value(f"{asked} needs the value of a traced {self.dtype} of shape {self.shape}", *instead)
         return value.copy()
 
     def backward(self, memory_limit: int | None = None) -> None:
@@ -290,11 +331,13 @@ class Tensor(Operators):
     sum, prod, mean, var, std = (_method(f) for f in (np.sum, np.prod, np.mean, np.var, np.std))
     max, min, any, all = (_method(f) for f in (np.max, np.min, np.any, np.all))
     dot, trace, diagonal = _method(np.dot), _method(np.trace), _method(np.diagonal)
+    fill = _fill
     clip, round, copy, astype = _method(np.clip), _method(np.round), _method(np.copy), _method(np.astype)
     __float__, __complex__ = _refused("float()", _TO_NUMBER), _refused("complex()", _TO_NUMBER)
-    __int__, __index__ = _whole_number("int()"), _whole_number("use as an index")
-    __round__, __trunc__ = _round, _whole_number("trunc()", _TO_WHOLE)
-    __floor__, __ceil__ = _whole_number("floor()", _TO_WHOLE), _whole_number("ceil()", _TO_WHOLE)
+    __int__, __index__ = _whole_number("int()", int, f"{_TO_NUMBER}; {_ROUND_FIRST}"), _index
+    __round__, __trunc__ = _round, _whole_number("trunc()", math.trunc, _TO_WHOLE)
+    __floor__ = _whole_number("floor()", math.floor, _TO_WHOLE)
+    __ceil__ = _whole_number("ceil()", math.ceil, _TO_WHOLE)
     item, tolist = _refused(".item()", _TO_NUMBER), _refused(".tolist()", _TO_NUMBER)
     __array__ = _to_array
     __getitem__ = _get_item
@@ -310,10 +353,11 @@ class _NoAttributeError(TracingError, AttributeError):
 def _no_attribute(name: str) -> AttributeError:
     if name.startswith("__") or not hasattr(np.ndarray, name):
         return AttributeError(f"a traced value has no attribute {name!r}")
+    if name == "flat":
+        return _NoAttributeError(f"ndarray.flat is not supported on traced values: {_INSTEAD_OF_FLAT}")
     return _NoAttributeError(
         f"ndarray.{name} is not supported yet on traced values: write it with supported functions, or apply "
-        "it to a plain "
-        "array outside of the traced function"
+        "it to a plain array outside of the traced function"
     )
 
 

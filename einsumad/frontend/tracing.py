@@ -19,13 +19,21 @@ from einsumad.errors import DifferentiationError, TracingError
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
 from einsumad.frontend.registry import INTO_ARRAY
-from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
 from einsumad.frontend.values import bind, defer
 from einsumad.frontend.variables import mark_variable
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 _MOST_FURTHER = 4
+_CONTAINER = (
+    "conversion to an array of a traced number from an argument that is a list or tuple of numbers: each of them is "
+    "traced on its own; give an array, as by np.asarray(x, float), or make one in the function, einsumad.numpy.array(x)"
+)
+_NO_ITERATOR = (
+    "np.nditer goes through plain arrays, not through traced values, whose derivative would be lost: use functions of "
+    "whole arrays, or for k in np.ndindex(x.shape) with x[k]"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -149,10 +157,26 @@ def run(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> t
 
 
 def _call(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What f returns. Where a plain array takes no traced entry NumPy hides why behind an error of its own."""
+    """What f returns. Where NumPy hides why it takes no traced value, or the arguments are the cause, errors say so."""
     try:
         return f(*args, **kwargs)
+    except TracingError as error:
+        node = not_converted(error)
+        if any(node in _numbers_in(argument) for argument in (*args, *kwargs.values())):
+            raise TracingError(_CONTAINER) from error
+        raise
     except ValueError as error:
         if isinstance(error.__cause__, TracingError) and str(error).startswith("setting an array element"):
             raise TracingError(INTO_ARRAY) from error
         raise
+    except TypeError as error:
+        if str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
+            raise TracingError(_NO_ITERATOR) from error
+        raise
+
+
+def _numbers_in(argument: Any) -> list[Node]:
+    """The traced numbers that a list or tuple among the arguments is made of."""
+    if not isinstance(argument, (list, tuple)):
+        return []
+    return [part.node for part in flatten(argument)[0] if isinstance(part, Tensor) and not part.shape]

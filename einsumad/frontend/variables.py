@@ -1,7 +1,7 @@
-"""Which leaves are variables, which of them want a gradient, and the gradients left on them.
+"""Which leaves are variables or constants, which want a gradient, and the gradients left on them.
 
-Owns these three tables. Imports the graph. Invariant: entries live as long as their leaf; a leaf that is in no table
-is a constant array.
+Owns these four tables. Imports the graph. Invariant: entries live as long as their leaf; a leaf that is in no table
+is an array that a user made a tensor of: it has its value for good, and may be differentiated by name.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from einsumad.errors import DifferentiationError
 from einsumad.graph import Leaf, Node
 
 _variables: WeakSet[Node] = WeakSet()
+_constants: WeakSet[Node] = WeakSet()
 _requiring: WeakSet[Node] = WeakSet()
 _gradients: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 _lock = threading.RLock()
@@ -31,6 +32,19 @@ def is_variable(leaf: Leaf) -> bool:
     """Whether the leaf stands for something that may be differentiated or bound later, not for a constant array."""
     with _lock:
         return leaf.key[0] == "variable" or leaf in _variables
+
+
+def mark_constant(leaf: Leaf) -> Leaf:
+    """Note that the leaf is an array of the caller which nothing is differentiated in."""
+    with _lock:
+        _constants.add(leaf)
+    return leaf
+
+
+def is_constant(leaf: Leaf) -> bool:
+    """Whether the leaf is a number, or an array of which no tensor was made: it is never differentiated in."""
+    with _lock:
+        return leaf.key[0] == "number" or leaf in _constants
 
 
 def require_gradient(leaf: Leaf) -> None:

@@ -19,6 +19,7 @@ from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.indexing import NewAxis, Number, Part, Slice, parse
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import put_at, reshaped, take_at, write_axis
+from einsumad.frontend.overlays import Write, overlaid
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
@@ -52,26 +53,30 @@ def entries_of(value: Any, dtype: np.dtype) -> Node:
 def put(node: Node, positions: np.ndarray, new: Node) -> Node:
     """The node with new entries, one for each position in C order."""
     size = prod(node.shape)
-    flat, entries = reshaped(node, (size,)), reshaped(new, (positions.size,))
+    entries = reshaped(new, (positions.size,))
     places, last = np.unique(positions.reshape(-1)[::-1], return_index=True)
     if not places.size:
         return node
     if not np.array_equal(places, positions.reshape(-1)):
         entries = take_at(entries, 0, as_node(positions.size - 1 - last))
-    kept = np.ones(size, bool)
-    kept[places] = False
-    scattered = put_at(entries, 0, as_node(places), size)
-    return reshaped(chosen(as_node(kept) if kept.any() else None, flat, scattered, zeros=True), node.shape)
+    taken = np.zeros(size, bool)
+    taken[places] = True
+    scattered = reshaped(put_at(entries, 0, as_node(places), size), node.shape)
+    return _overlaid(node, taken.reshape(node.shape), Write(None, entries, scattered))
 
 
-def chosen(kept: Node | None, old: Node, new: Node, *, zeros: bool = False) -> Node:
-    """The old entries where they are kept, which is nowhere if None, and new ones elsewhere, if those are not zeros."""
-    if kept is None:
-        return new
-    if not zeros:
-        new = product([apply("logical_not", kept), new], old.dtype, shape=old.shape)
+def _overlaid(node: Node, taken: np.ndarray, write: Write) -> Node:
+    """The node with new entries where they are taken."""
+    if node.dtype != BOOL:
+        return overlaid(node, taken, write)
+    return apply("logical_or", product([as_node(~taken), node], BOOL, shape=node.shape), write.placed)
+
+
+def chosen(kept: Node, old: Node, new: Node) -> Node:
+    """The old entries where they are kept and one new one elsewhere."""
     held = product([kept, old], old.dtype, shape=old.shape)
-    return apply("logical_or", held, new) if old.dtype == BOOL else add([held, new], old.dtype)
+    fresh = product([apply("logical_not", kept), new], old.dtype, shape=old.shape)
+    return apply("logical_or", held, fresh) if old.dtype == BOOL else add([held, fresh], old.dtype)
 
 
 def _at_slices(node: Node, parts: Sequence[Part], new: Node) -> Node:
@@ -82,17 +87,15 @@ def _at_slices(node: Node, parts: Sequence[Part], new: Node) -> Node:
         return node
     own = [part for part in parts if not isinstance(part, NewAxis)]
     acting = [k for k, part in enumerate(own) if not _is_whole(part, node.shape[k])]
-    kept = np.ones([node.shape[k] for k in acting], bool)
-    kept[np.ix_(*[_indices(own[k]) for k in acting])] = False
-    others = [k for k in range(len(own)) if k not in acting]
-    mask = insert_axes(as_node(kept), others) if acting and kept.any() else None
-    if prod(new.shape) == 1 and mask is not None:
-        return chosen(mask, node, reshaped(new, ()))
-    fitted = drop_axes(_fitted(new, shape), _fresh(parts))
-    entries = insert_axes(fitted, [k for k, part in enumerate(own) if isinstance(part, Number)])
+    taken = np.zeros(node.shape, bool)
+    taken[np.ix_(*[_indices(part) for part in own])] = True
+    fitted = _fitted(new, shape)
+    placed = insert_axes(
+        drop_axes(fitted, _fresh(parts)), [k for k, part in enumerate(own) if isinstance(part, Number)]
+    )
     for k in acting:
-        entries = write_axis(entries, k, node.shape[k], *_run(own[k]))
-    return chosen(mask, node, entries, zeros=True)
+        placed = write_axis(placed, k, node.shape[k], *_run(own[k]))
+    return _overlaid(node, taken, Write(tuple(parts), fitted, placed))
 
 
 def _is_whole(part: Part, size: int) -> bool:

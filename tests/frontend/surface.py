@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.execution.reference import evaluate
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.eager import tensor
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import value_of
 from einsumad.graph import Node, leaves
@@ -17,7 +17,7 @@ TOLERANCE = {"f2": 5e-3, "f4": 2e-6, "f8": 1e-13}
 
 def traced(value: Any) -> Any:
     """A tensor for an array; Python numbers and tuples of axes stay what they are."""
-    return Tensor(as_node(value)) if isinstance(value, np.ndarray) else value
+    return tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def value(result: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
+import einsumad.numpy as enp
 from einsumad.errors import TracingError
 from tests.frontend.slopes import along
 from tests.frontend.surface import data, same, traced
@@ -45,7 +46,6 @@ NEED_VALUES: dict[str, Callable[[Any], Any]] = {
     "put": written(lambda x: np.put(x, np.argmin(x, axis=1), x[0, :3] ** 2)),
     "put, a list": written(lambda x: np.put(x, [np.argmax(x), 0], x[0, :2] ** 2)),
     "item assignment": written(lambda x: x.__setitem__((np.argmax(x[:, 0]), np.argsort(x[0])[:2]), x[0, :2] ** 2)),
-    "take": lambda x: np.take(x, np.argmax(x, axis=1) + 7, axis=1, mode="wrap"),
     "compress": lambda x: np.compress(x[:, 0] > 0, x, axis=0),
     "compress, the method": lambda x: x.compress(x[:, 0] > 0, 0),
     "delete": lambda x: np.delete(x, np.argmax(x, axis=1), axis=1),
@@ -80,6 +80,13 @@ NEED_NUMBERS: dict[str, Callable[[Any], Any]] = {
     "through views": through_a_view,
 }
 NEED_NOTHING: dict[str, Callable[[Any], Any]] = {
+    "take, wrap": lambda x: np.take(x, np.argmax(x, axis=1) + 7, axis=1, mode="wrap"),
+    "take, clip": lambda x: np.take(x, [np.argmax(x), -1, 9], axis=0, mode="clip"),
+    "choose": lambda x: np.choose(np.argmax(x, axis=0), x),
+    "choose, wrap": lambda x: np.choose(np.argsort(x, axis=1) - 5, [x, 2.0, np.log(x + 1)], mode="wrap"),
+    "choose, a list": lambda x: np.choose([np.argmax(x[:, 0]), 1], [x[0, :2], x[1, 1], x[0, 0] ** 2]),
+    "a plain array": lambda x: enp.take(X, np.argsort(x, axis=1) % 3, axis=0) * x[0],
+    "a plain array, a list": lambda x: enp.take(X, [np.argmax(x), 0]) * x[0, 0],
     "take, a list": lambda x: np.take(x, [np.argmax(x), 0]),
     "an index with a list": lambda x: x[[np.argmax(x[:, 0]), 0]],
     "putmask": written(lambda x: np.putmask(x, x > 0, x * 2)),
@@ -167,5 +174,13 @@ def test_plain_arrays_take_traced_indices_and_masks_that_are_known() -> None:
         (lambda x: np.sum(table[np.digitize(x, [0, 0.15])] * x), [3.0, 2.0, 3.0]),
     ):
         np.testing.assert_allclose(ea.grad(f)(x), expected)
-    with pytest.raises(TracingError, match=r"ea\.compile"):
-        ea.compile(lambda x: np.sum(table[np.argsort(x)] * x))(x)
+    for pick in (lambda o: table[o], lambda o: np.take(table, o), lambda o: [1, 2, 3][o[0]]):
+        with pytest.raises(TracingError, match=r"ea\.compile.*einsumad\.numpy\.take.*ea\.tensor\(g\)\[index\]"):
+            ea.compile(lambda x, pick=pick: np.sum(pick(np.argsort(x)) * x))(x)
+
+
+def test_places_out_of_bounds_are_found_when_they_are_computed() -> None:
+    compiled = ea.compile(lambda x, k: enp.take(X[0, :2], k) * x)
+    assert compiled(3.0, np.int64(1)) == X[0, 1] * 3
+    with pytest.raises(IndexError):
+        compiled(3.0, np.int64(2))

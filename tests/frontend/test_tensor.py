@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 import scipy.special
 
+import einsumad as ea
 import einsumad.numpy as enp
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
@@ -40,6 +41,9 @@ CONVERSIONS = [
     (lambda x: [x, 1] + np.ones(2) * x, "einsumad.numpy.array"),
     (lambda x: np.full(3, x), "np.where"),
     (lambda x: 1.0 in x, "np.any"),
+    (np.vectorize(lambda v: v * v), "apply the function to the whole array"),
+    (lambda x: np.r_[x, 1.0], "np.concatenate"),
+    (lambda x: np.c_[[x], [1.0]], "np.stack"),
     (scipy.linalg.expm, "conversion to an array"),
     (scipy.special.logsumexp, "conversion to an array"),
     (np.ones(()).dot, "conversion to an array"),
@@ -90,6 +94,7 @@ UNSUPPORTED = [
     (lambda x: np.gcd.reduce(np.argsort(x)), "numpy.gcd.reduce"),
     (lambda x: x.partition(1), "ndarray.partition"),
     (lambda x: x.sort(), "ndarray.sort"),
+    (lambda x: x.flat, "ndarray.flat"),
 ]
 
 
@@ -98,6 +103,19 @@ def test_what_is_not_supported_is_named(call: Any, name: str) -> None:
     with pytest.raises(TracingError, match="not supported") as caught:
         call(traced(data((3,))))
     assert name in str(caught.value)
+
+
+def test_numbers_in_a_container_are_no_array() -> None:
+    for f in (np.sum, lambda v: np.ones(2) * v, lambda v: np.array(v)[0]):
+        for transform in (ea.grad, ea.compile):
+            with pytest.raises(TracingError, match=r"a list or tuple of numbers.*einsumad\.numpy\.array\(x\)"):
+                transform(f)([1.0, 2.0])
+    with pytest.raises(TracingError, match="derivative would be lost"):
+        ea.grad(lambda v: np.sum(np.array([v[0] * v[1]])))((1.0, 2.0))
+    assert ea.grad(lambda v: np.sum(enp.array(v) ** 2))([1.0, 2.0]) == [2.0, 4.0]
+    for transform in (ea.grad, ea.compile):
+        with pytest.raises(TracingError, match=r"np\.nditer goes through plain arrays"):
+            transform(lambda x: sum(np.nditer(x)))(np.ones(2))
 
 
 def test_attributes() -> None:

@@ -65,6 +65,7 @@ PRODUCTS_AND_ORDER = [
     Case("fmin_reduce", (normal(2, 2, 3),)),
     Case("fmin_reduce", (normal(2, 2, 3),), (2,)),
     Case("searchsorted", (np.sort(normal(2, 4)), normal(2, 3, seed=1))),
+    Case("whole", (3 * normal(2, 4),), ("int32",)),
     Case("argpartition", (normal(2, 4),), (1,)),
     Case("sort", (normal(3, 4),)),
     Case("sort", (normal(1),)),

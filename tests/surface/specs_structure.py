@@ -22,6 +22,24 @@ each(np, ("fliplr", "matrix_transpose"))(partial(_one, least=2))
 each(np, ("zeros_like", "ones_like"), order=0)(_one)
 
 
+def _made_like(function: Any, d: Drawer) -> Call:
+    shape, dtype = d.choice((2, 0), 3, (), (2, 3)), d.choice(None, np.float32, int, bool)
+    return lambda a: function(shape, dtype, like=a), (d.operand(d.shape()),)
+
+
+def _written_into(function: Any, d: Drawer) -> Call:
+    def filled(a: Any) -> Any:
+        made = function(a.shape, a.dtype, like=a)
+        made[...] = a
+        return made
+
+    return filled, (d.operand(d.shape(1, 3)),)
+
+
+each(np, ("zeros", "ones"), order=0)(_made_like)
+each(np, ("empty",), order=0)(_written_into)
+
+
 @spec("numpy.reshape")
 def _reshape(d: Drawer) -> Call:
     a, b = d.size(1), d.size(1)

@@ -30,7 +30,7 @@ _MODES = (
 )
 _OF_VALUES = (
     "unique unique_all unique_counts unique_inverse unique_values union1d setdiff1d setxor1d trim_zeros extract "
-    "bincount histogram histogram_bin_edges choose piecewise digitize polymul polydiv array_equal allclose "
+    "bincount histogram histogram_bin_edges piecewise digitize polymul polydiv array_equal allclose "
     "nonzero flatnonzero argwhere array_equiv array2string array_repr array_str isin ix_ lexsort min_scalar_type "
     "ravel_multi_index unravel_index"
 )

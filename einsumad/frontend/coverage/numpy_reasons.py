@@ -58,7 +58,7 @@ REASONS: Mapping[str, Verdict] = {
     "frompyfunc": Verdict("refused", "its ufuncs call Python for each entry: call the function on traced arrays"),
     "kaiser": Verdict("refused", "NumPy makes a plain array of its arguments: use einsumad.numpy.kaiser"),
     **each("bartlett blackman hamming hanning", "constant", _WINDOW),
-    **each("empty eye identity ones zeros tri indices diag_indices mask_indices", "constant", _SHAPE),
+    **each("eye identity tri indices diag_indices mask_indices", "constant", _SHAPE),
     **each("tril_indices triu_indices broadcast_shapes", "constant", _SHAPE),
     **each("frombuffer fromfile fromregex fromstring genfromtxt load loadtxt nested_iters", "constant", _READS),
     **each("isdtype isfortran isscalar issubdtype iterable mintypecode promote_types typename", "constant", _TYPES),
@@ -88,6 +88,7 @@ CONSTANT: Mapping[str, str] = {
         "it depends on shapes and dtypes only": "common_type diag_indices_from einsum_path min_scalar_type ndim "
         "ones_like result_type shape size tril_indices_from triu_indices_from zeros_like",
         "real numbers have no imaginary part": "imag",
+        _SHAPE: "empty ones zeros",
     }.items()
     for name in names.split()
 }

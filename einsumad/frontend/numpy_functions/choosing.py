@@ -14,8 +14,10 @@ import numpy as np
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import broadcast_shape, spread
 from einsumad.frontend.coverage.limits import refused
+from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.known import known
 from einsumad.frontend.lifting import as_node, is_python_number
+from einsumad.frontend.numpy_functions.indexing import places_of, within
 from einsumad.frontend.promotion import common_operands, tensor
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
@@ -43,22 +45,19 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
 @implements(np.choose)
 def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Node:
     refuse_options("numpy.choose", out=out)
-    index = np.asarray(known(a, "choose"))
+    index = places_of(a)
     if index.dtype.kind not in "iub":
         raise TypeError(f"choose needs whole numbers, got dtype {index.dtype}")
-    index = index.astype(np.int64)
     nodes, _ = common_operands(*[part if is_python_number(part) else tensor(part) for part in choices])
-    count = len(nodes)
-    if mode == "raise" and np.any((index < 0) | (index >= count)):
+    index = within(index.astype(np.int64), len(nodes), mode)
+    value = concrete(index.node) if isinstance(index, Tensor) else index
+    if value is None:
+        index = np.where(index < 0, len(nodes), index)  # out of bounds, and never counted from the end
+    elif np.any((value < 0) | (value >= len(nodes))):
         raise ValueError("invalid entry in choice array")
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    index = index % count if mode == "wrap" else np.clip(index, 0, count - 1)
     shape = broadcast_shape(index.shape, *[node.shape for node in nodes])
-    result: Any = Tensor(spread(nodes[0], shape))
-    for k, node in enumerate(nodes[1:], 1):
-        result = np.where(index == k, Tensor(node), result)
-    return as_node(result)
+    every = np.stack([Tensor(spread(node, shape)) for node in nodes])
+    return as_node(np.take_along_axis(every, np.broadcast_to(index, shape)[None], 0)[0])
 
 
 @implements(np.piecewise)

@@ -1,7 +1,8 @@
-"""Constants shaped like a traced value, and plain facts about traced values.
+"""Constants of a given shape or shaped like a traced value, and plain facts about traced values.
 
 Owns these functions. Imports the registry and lifting. Invariant: facts (shape, dtype) are plain Python and
-NumPy objects; no fact depends on a value, but where the value is asked for.
+NumPy objects; no fact depends on a value, but where the value is asked for. NumPy calls ``np.zeros`` and its kin here
+where they are given a traced value by ``like``.
 """
 
 # ruff: noqa: ARG001, PLR0917 (handlers have the signatures of the NumPy functions)
@@ -29,6 +30,49 @@ def _like(prototype: Any, dtype: Any, shape: Any) -> tuple[Shape, np.dtype]:
     else:
         sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(size) for size in shape])
     return sizes, node.dtype if dtype is None else check_dtype(dtype)
+
+
+@implements(np.ones)
+def of_ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Node:
+    """The node of ``numpy.ones``."""
+    refuse_options("numpy.ones", device=device)
+    return ones(shape_of(shape), _dtype(dtype))
+
+
+@implements(np.zeros)
+def of_zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Node:
+    """The node of ``numpy.zeros``."""
+    refuse_options("numpy.zeros", device=device)
+    return zero(shape_of(shape), _dtype(dtype))
+
+
+@implements(np.empty)
+def of_anything(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Node:
+    """Zeros: what NumPy has there is arbitrary, and is to be written over."""
+    refuse_options("numpy.empty", device=device)
+    return zero(shape_of(shape), _dtype(dtype))
+
+
+def of_number(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Node:
+    """The node of ``numpy.full``, filled with a number or an array."""
+    refuse_options("numpy.full", device=device)
+    target = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
+    return _filled(np.asarray(fill_value).astype(target), shape_of(shape), check_dtype(target))
+
+
+def shape_of(shape: Any) -> Shape:
+    """A shape that is given as a number or as a sequence of numbers, which may be traced where they are known."""
+    return np.broadcast_to(np.zeros(()), shape).shape
+
+
+def _dtype(dtype: Any) -> np.dtype:
+    return check_dtype(float if dtype is None else dtype)
+
+
+def _filled(fill_value: np.ndarray, shape: Shape, dtype: np.dtype) -> Node:
+    if not fill_value.ndim:
+        return spread(number(fill_value.item(), dtype), shape)
+    return spread(in_dtype(as_node(fill_value), dtype), shape)
 
 
 @implements(np.ones_like)
@@ -61,7 +105,7 @@ def _full_like(
     refuse_options("numpy.full_like", device=device)
     sizes, target = _like(a, dtype, shape)
     if is_python_number(fill_value):
-        return spread(number(np.asarray(fill_value).astype(target).item(), target), sizes)
+        return _filled(np.asarray(fill_value).astype(target), sizes, target)
     return spread(in_dtype(as_node(fill_value), target), sizes)
 
 

@@ -16,11 +16,14 @@ from einsumad.frontend.axes import one_axis, permuted
 from einsumad.frontend.broadcasting import spread
 from einsumad.frontend.indexing import flattened, indexed, integer_index
 from einsumad.frontend.joining import concatenated
-from einsumad.frontend.known import at_known, known
-from einsumad.frontend.lifting import as_node
+from einsumad.frontend.known import at_known
+from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.maps import merge_axes, reshaped, take_at
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements, refuse_options
+from einsumad.frontend.stacking import stacked
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.writing import entries_of
 from einsumad.graph import Node
 
 
@@ -38,13 +41,27 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     else:
         place = one_axis(axis, len(node.shape))
     size = node.shape[place]
-    if mode == "raise":
-        return take_at(node, place, flattened([integer_index(indices, size, place)], [size]))
-    if mode not in ("wrap", "clip"):
+    return take_at(node, place, flattened([integer_index(within(indices, size, mode), size, place)], [size]))
+
+
+def places_of(indices: Any) -> Any:
+    """Indices as an array, or as a traced one where some of them are traced."""
+    if isinstance(indices, Tensor):
+        return indices
+    return Tensor(stacked(indices)) if holds_tensor(indices) else np.asarray(indices)
+
+
+def within(indices: Any, size: int, mode: str) -> Any:
+    """Indices brought into the bounds of an axis, as the mode of NumPy's functions says."""
+    if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    array = np.asarray(known(indices, f"take(mode={mode!r})"))
-    array = array % size if mode == "wrap" else np.clip(array, 0, size - 1)
-    return take_at(node, place, as_node(array.astype(np.int64)))
+    if mode == "raise":
+        return indices
+    array = places_of(indices)
+    if array.dtype.kind not in "iub" or not size:
+        return array
+    array = array.astype(np.int64)
+    return array % size if mode == "wrap" else np.clip(array, 0, size - 1)
 
 
 def node_size(node: Node) -> int:
@@ -103,7 +120,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
         node, axis = reshaped(node, (node_size(node),)), 0
     place = one_axis(axis, len(node.shape))
     size, rank = node.shape[place], len(node.shape)
-    given = in_dtype(as_node(values), node.dtype)
+    given = entries_of(values, node.dtype)
     one = not isinstance(obj, slice) and np.size(obj) == 1 and np.asarray(obj).dtype != bool
     if one:  # all values go to one place; the first of their axes is the one inserted along if that has no axis
         given = reshaped(given, (*[1] * (rank - len(given.shape)), *given.shape))
@@ -124,7 +141,7 @@ def _moved_to(place: int, rank: int) -> list[int]:
 
 @implements(np.append)
 def _append(arr: Any, values: Any, axis: Any = None) -> Node:
-    first, second = as_node(arr), as_node(values)
+    first, second = (stacked(part) if holds_tensor(part) else as_node(part) for part in (arr, values))
     dtype = np.result_type(first.dtype, second.dtype)
     nodes = [in_dtype(first, dtype), in_dtype(second, dtype)]
     if axis is None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, WrongDerivativeError
 from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.own.definition import called
 from einsumad.frontend.own.results import checked_outputs, pack
 from einsumad.frontend.own.rows import local_jacobian
 from einsumad.frontend.own.rules import Call, Kind
@@ -87,7 +88,7 @@ def _quotient(
         array[place] += sign * step
         ends.append(float(array[place]))
         arguments = call.layout.plain([*values[:position], array, *values[position + 1 :]])
-        outputs = checked_outputs(call.name, call.definition.function(*arguments), call.form)
+        outputs = checked_outputs(call.name, called(call.definition, *arguments), call.form)
         sides.append(np.asarray(pack([outputs[k] for k in group]), np.float64))
     return np.asarray((sides[0] - sides[1]) / (ends[0] - ends[1]))
 

@@ -1,6 +1,7 @@
 """What a user has said of a function.
 
-Owns the record of a definition and the name that tells it from others. Imports the graph's sign for such names.
+Owns the record of a definition, the call of its function and the name that tells it from others. Imports lifting, and
+the graph's sign for such names.
 Invariant: no two definitions have the same key, and it is the same in every run of a program.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from einsumad.frontend.lifting import outside_of_traces
 from einsumad.graph import OWN
 
 Shapes = Any
@@ -34,6 +36,12 @@ class Definition:
     pull: Callable[..., Any] | None = None
     forms: dict[Hashable, Any] = field(default_factory=dict)
     """What calls gave before, so that the function does not run for the sake of a shape again."""
+
+
+def called(definition: Definition, *args: Any, **kwargs: Any) -> Any:
+    """What the function gives for plain arguments: it is not traced, wherever it is called."""
+    with outside_of_traces():
+        return definition.function(*args, **kwargs)
 
 
 def define(function: Callable[..., Any], name: str | None, shape: Shapes, dtype: Any) -> Definition:

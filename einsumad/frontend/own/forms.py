@@ -12,7 +12,7 @@ from typing import Any
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.own.arguments import Layout, Number, Static
-from einsumad.frontend.own.definition import Definition
+from einsumad.frontend.own.definition import Definition, called
 from einsumad.frontend.own.results import Form, declared_form, form_of, form_of_nodes, traced
 from einsumad.frontend.tracing import abstract_variable, run
 from einsumad.graph import Node
@@ -55,7 +55,7 @@ def computed_form(definition: Definition, layout: Layout, operands: Sequence[Nod
         if value is None:
             return None
         values.append(value)
-    result = definition.function(*layout.plain(values))
+    result = called(definition, *layout.plain(values))
     return form_of(definition.name, result, layout.weak_dtype([node.dtype for node in operands]))
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 from einsumad.errors import TracingError
 from einsumad.frontend.own.agreement import check_rules
 from einsumad.frontend.own.arguments import holds_traced, positional, take_apart
-from einsumad.frontend.own.definition import Shapes, define
+from einsumad.frontend.own.definition import Shapes, called, define
 from einsumad.frontend.own.forms import find_form
 from einsumad.frontend.own.results import traced, tree_of
 from einsumad.frontend.own.rows import call_nodes
@@ -76,7 +76,7 @@ class CustomFunction:
         """The function itself on plain arguments, a traced value on traced ones."""
         definition = self._definition
         if not holds_traced((args, kwargs)):
-            result = definition.function(*args, **kwargs)
+            result = called(definition, *args, **kwargs)
             if holds_traced(result):
                 raise TracingError(
                     f"{definition.name} uses a traced value of its surroundings, which its derivative does not know: "

@@ -17,6 +17,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, EinsumadError
 from einsumad.frontend.own.arguments import Static
+from einsumad.frontend.own.definition import called
 from einsumad.frontend.own.results import checked_outputs, pack, traced, unpack
 from einsumad.frontend.own.rules import Call, Kind, TracedRule, trace_rule
 from einsumad.frontend.recording import recorded
@@ -94,7 +95,7 @@ def _make_row(name: str, call: Call, group: tuple[int, ...]) -> GeneralFunction:
         return found.operands if isinstance(found, Add) and found.dtype == node.dtype else (found,)
 
     def kernel(*arrays: Any) -> np.ndarray[Any, Any]:
-        result = call.definition.function(*call.layout.plain(arrays))
+        result = called(call.definition, *call.layout.plain(arrays))
         try:
             outputs = checked_outputs(call.name, result, call.form)
         except EinsumadError:

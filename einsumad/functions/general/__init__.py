@@ -22,6 +22,7 @@ from einsumad.functions.general import (
     sorting,
     spectral,
     symmetric,
+    whole,
 )
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "sorting",
     "spectral",
     "symmetric",
+    "whole",
 ]
