@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.graph import Leaf, Node
 
 Array = np.ndarray[Any, Any]

@@ -1,9 +1,9 @@
 """From plans to arrays: lowering to NumPy calls, generated source, compiled functions, the reference.
 
-Imports the layers below it. The names of this package are what the front end uses.
+Imports the layers below it. The names of this package are what the front end uses; the
+reference interpreter is `einsumad.execution.reference`.
 """
 
 from einsumad.execution.compiled import CompiledPlan, compile_plan
-from einsumad.execution.reference import evaluate
 
-__all__ = ["CompiledPlan", "compile_plan", "evaluate"]
+__all__ = ["CompiledPlan", "compile_plan"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -60,7 +60,7 @@ class Explanation:
         return lines
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return f"<pre>{import_module('html').escape(str(self))}</pre>"
 
 
 def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:

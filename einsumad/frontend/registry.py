@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
+from importlib import import_module
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -135,7 +135,9 @@ def unsupported(name: str) -> TracingError:
     if known is not None:
         return TracingError(f"{name} is not supported on traced values: {known}")
     short = name.removeprefix("numpy.")
-    near = get_close_matches(short, [function.__name__ for function in _functions], n=1, cutoff=0.8)
+    near = import_module("difflib").get_close_matches(
+        short, [function.__name__ for function in _functions], n=1, cutoff=0.8
+    )
     hint = f"; numpy.{near[0]} is" if near and near[0] != short else ""
     remedy = "write it with supported functions, or apply it to a plain array outside of the traced function"
     return TracingError(f"{name} is not supported yet on traced values{hint}: {remedy}")

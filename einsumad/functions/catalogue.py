@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -129,7 +129,7 @@ class Registry(Generic[Row]):
         try:
             return self._rows[name]
         except KeyError:
-            near = get_close_matches(name, self._rows, n=3)
+            near = import_module("difflib").get_close_matches(name, self._rows, n=3)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "register it before it is used"
             raise TracingError(f"there is no {self._kind} function {name!r}: {hint}") from None
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import copyreg
 import os
-import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +53,7 @@ from einsumad.graph.traversal import topological
 
 _FORMAT = 1
 _FOREIGN = "foreign"
-_home = [secrets.token_hex(8)]  # one entry: the token of this process
+_home = [os.urandom(8).hex()]  # one entry: the token of this process
 
 Record = tuple[Any, ...]
 Table = tuple[int, tuple[Record, ...], tuple[int, ...]]
@@ -161,7 +160,7 @@ def _reduce(node: Node) -> tuple[Any, ...]:
 
 
 def _leave_home() -> None:
-    _home[0] = secrets.token_hex(8)
+    _home[0] = os.urandom(8).hex()
 
 
 for _kind in (Leaf, Unit, Ones, Zero, Affine, Selection, Einsum, Add, Elementwise, General):

@@ -10,7 +10,6 @@ import slower. Labels are those of the node: 0, 1, ... for the axes of the resul
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
@@ -43,23 +42,20 @@ from einsumad.planning.primitives import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Fill:
+class Fill(NamedTuple):
     """One number everywhere."""
 
     value: Number
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Layout:
+class Layout(NamedTuple):
     """Axes permuted, diagonals taken, other labels summed, times a number."""
 
     labels: Labels
     coefficient: Number
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Embed:
+class Embed(NamedTuple):
     """The operand with these labels (the number, where there is none) on diagonals of zeros, or spread."""
 
     labels: Labels
@@ -67,8 +63,7 @@ class Embed:
     coefficient: Number
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Group:
+class Group(NamedTuple):
     """The entrywise product of the operands, those in `divisors` dividing, where all in `masks` hold."""
 
     inputs: tuple[Labels, ...]
@@ -76,16 +71,14 @@ class Group:
     divisors: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Contract:
+class Contract(NamedTuple):
     """Two operands multiplied and summed over labels that both have."""
 
     left: Labels
     right: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sliced:
+class Sliced(NamedTuple):
     """A contraction whose operand `position` is the group, for one index after the other of the result's axis `at`.
 
     The operands are those of the group, then the other one of the contraction.
@@ -97,52 +90,45 @@ class Sliced:
     position: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sum:
+class Sum(NamedTuple):
     """The operands times their coefficients, added up."""
 
     coefficients: tuple[Number, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Choose:
+class Choose(NamedTuple):
     """The second operand where the first holds, else the third, each times its coefficient."""
 
     inputs: tuple[Labels, ...]
     coefficients: tuple[Number, Number]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Apply:
+class Apply(NamedTuple):
     """A catalogue function entry by entry."""
 
     function: str
     params: Params
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Call:
+class Call(NamedTuple):
     """A catalogue function of whole tensors."""
 
     function: str
     params: Params
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AffineMap:
+class AffineMap(NamedTuple):
     """An affine 0/1 tensor written out."""
 
     strides: tuple[int, ...]
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class OneHot:
+class OneHot(NamedTuple):
     """One-hot rows written out."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Inside:
+class Inside(NamedTuple):
     """Where an affine map stays within an axis of this size."""
 
     size: int
@@ -150,8 +136,7 @@ class Inside:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Window:
+class Window(NamedTuple):
     """The operand with its axis `at` read at ``offset + sum of strides * places``, always within its bounds."""
 
     labels: Labels
@@ -161,8 +146,7 @@ class Window:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Pad:
+class Pad(NamedTuple):
     """The operand with its axis `at` read from `offset` on, zero where that is out of bounds."""
 
     labels: Labels
@@ -171,8 +155,7 @@ class Pad:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Take:
+class Take(NamedTuple):
     """The first operand with its axis `at` read at the values of the second."""
 
     labels: Labels
@@ -180,8 +163,7 @@ class Take:
     places: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Merge:
+class Merge(NamedTuple):
     """The operand with its axes `places` made one, `at`, in which they are numbered in C order."""
 
     labels: Labels
@@ -189,8 +171,7 @@ class Merge:
     places: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Overlap:
+class Overlap(NamedTuple):
     """The operand added into zeros at ``offset + sum of strides * places``, bounds respected."""
 
     labels: Labels
@@ -200,8 +181,7 @@ class Overlap:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Put:
+class Put(NamedTuple):
     """The first operand added into zeros at the values of the second."""
 
     labels: Labels

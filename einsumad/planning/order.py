@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-from opt_einsum import paths
+from importlib import import_module
 
 from einsumad.graph import Labels
 from einsumad.planning.resolve import size_of
@@ -51,6 +50,7 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tup
         return ()
     if count == 2:
         return ((0, 1),)
+    paths = import_module("opt_einsum.paths")
     inputs = [frozenset(labels) for labels in sets]
     known = dict(sizes)
     if count <= _EXHAUSTIVE:

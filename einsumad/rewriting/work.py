@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from itertools import chain
 from math import prod
 from typing import TypeAlias
-
-from opt_einsum import paths
 
 from einsumad.graph import BOOL, Labels, Node, Ones, Unit
 
@@ -83,6 +82,7 @@ def _path(sets: tuple[LabelSet, ...], output: LabelSet, sizes: tuple[tuple[int, 
         return [(0,)] if sets and sets[0] != output else []
     if len(sets) == 2:
         return [(0, 1)]
+    paths = import_module("opt_einsum.paths")  # when it is needed: it takes a tenth of the package's own time to load
     search = paths.optimal if len(sets) <= _MOST_FOR_OPTIMAL else paths.greedy
     found: list[tuple[int, ...]] = search(list(sets), output, {label: max(1, size) for label, size in sizes})
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.calculus import Mode, active_nodes, derivative
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.graph import Leaf, Node
 from einsumad.graph.verify import verify
 from einsumad.rewriting import normalise

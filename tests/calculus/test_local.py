@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from einsumad.calculus import identity, is_active, local_jacobian
 from einsumad.errors import DifferentiationError
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import (
     Add,

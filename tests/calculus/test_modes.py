@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from einsumad.calculus import JacobianGraph, active_nodes, derivative, eliminate, pull, push
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
 from einsumad.graph import Einsum, Leaf, Node, add, einsum, leaf, multiply, ones, scale, topological
 from einsumad.graph.verify import verify

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from einsumad.calculus import Mode
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import (
     NoDerivative,
     apply,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from einsumad.calculus import Mode, derivative
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import (
     Leaf,

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
 from einsumad.graph import add, affine, einsum, leaf, ones, selection, unit, zero
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from einsumad.errors import ShapeError
-from einsumad.execution import compile_plan, evaluate, source
+from einsumad.execution import compile_plan, source
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
 from einsumad.graph import add, einsum, fresh_leaf, leaves, multiply, negate, ones, scale, unit, zero
 from einsumad.planning import make_plan

@@ -6,7 +6,7 @@ import time
 import numpy as np
 from hypothesis import given, settings
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.graph import Einsum, add, affine, einsum, leaves, ones, topological, unit
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import total_cost

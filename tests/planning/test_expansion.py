@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.execution import compile_plan, evaluate
+from einsumad.execution import compile_plan
+from einsumad.execution.reference import evaluate
 from einsumad.functions import call
 from einsumad.functions.general.templates import slot, text_of
 from einsumad.graph import Node, add, einsum, leaf, multiply, zero

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.execution import compile_plan, evaluate
+from einsumad.execution import compile_plan
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call, elementwise_function, stays_finite, value_function
 from einsumad.functions.finite import FINITE
 from einsumad.graph import BOOL, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit

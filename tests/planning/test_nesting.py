@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import einsumad as ea
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.execution.reference import evaluate as by_definition
 from einsumad.graph import Node, affine, einsum, leaf
 

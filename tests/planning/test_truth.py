@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import einsumad as ea
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, affine, einsum, leaf, ones, unit, zero
 from einsumad.planning.truth import Truths

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import (
     Add,

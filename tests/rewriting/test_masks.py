@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import BOOL, Leaf, Node, Zero, add, einsum, leaf, leaves, multiply, scale, topological, unit
 from einsumad.rewriting import normalise

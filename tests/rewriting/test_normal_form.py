@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.graph import (
     BOOL,
     Add,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import call
 from einsumad.functions.general.operators import adjoint, adjoint_labels
 from einsumad.graph import General, Leaf, Node, affine, einsum, leaf, leaves, topological, unit

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from einsumad.errors import InternalError
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.graph import Einsum, Node, count_users, leaves, sum_axes, topological
 from einsumad.graph.verify import verify
 from einsumad.rewriting import ALL_RULES, Context, Progress, Rule, engine, normalise

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from einsumad.calculus import derivative
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
 from einsumad.graph import Einsum, Node, einsum, leaf, multiply, scale, sum_axes, topological, total
 from einsumad.graph.verify import verify

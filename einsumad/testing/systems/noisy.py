@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.frontend.requests import Asked, derivation_of
 from einsumad.frontend.tracing import trace
 from einsumad.frontend.values import known_value

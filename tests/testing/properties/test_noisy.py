@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from einsumad.execution import evaluate
+from einsumad.execution.reference import evaluate
 from einsumad.testing.bits import overlaps_itself, same_bits, shares_memory
 from einsumad.testing.properties import Case, run_properties
 from einsumad.testing.systems import EINSUMAD, flat_tensor
