@@ -28,8 +28,8 @@ from tests.strategies import (
     programs,
 )
 
-THOUSANDS = settings(max_examples=max(2000, settings().max_examples))
-HUNDREDS = settings(max_examples=max(400, settings().max_examples))
+THOUSANDS = settings(max_examples=max(1200, settings().max_examples))
+HUNDREDS = settings(max_examples=max(250, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
 
@@ -64,7 +64,7 @@ def check_exact(program: Program, mode: Mode, order: int, seed: int, simplify: b
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(1500, settings().max_examples))
+@settings(max_examples=max(1000, settings().max_examples))
 @given(programs(most_steps=5), SEEDS)
 def test_modes_agree_to_first_order(program: Program, seed: int) -> None:
     check_jacobians(program, seed, 1e-8)
@@ -148,7 +148,7 @@ def test_compiled_derivatives_are_those_of_the_reference(program: Program, mode:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(600, settings().max_examples))
+@settings(max_examples=max(400, settings().max_examples))
 @given(programs(DIFFERENTIABLE, most_steps=4), st.sampled_from(MODES), SEEDS)
 def test_derivatives_are_those_of_differences(program: Program, mode: Mode, seed: int) -> None:
     """First order against differences of the value, second order against differences of the first."""

@@ -35,28 +35,28 @@ def check(program: Program, order: int = 2, **options: Any) -> None:
 
 
 @pytest.mark.fuzz
-@few(18)
+@few(10)
 @given(programs(SMOOTH, max_statements=5))
 def test_smooth_programs(program: Program) -> None:
     check(program)
 
 
 @pytest.mark.fuzz
-@few(8)
+@few(5)
 @given(programs(LINEAR_ALGEBRA, max_statements=4))
 def test_linear_algebra(program: Program) -> None:
     check(program)
 
 
 @pytest.mark.fuzz
-@few(16)
+@few(10)
 @given(programs(("kinked", *SMOOTH), max_statements=5, margin=MARGIN))
 def test_programs_away_from_their_kinks(program: Program) -> None:
     check(program)
 
 
 @pytest.mark.fuzz
-@few(14)
+@few(8)
 @given(programs(max_statements=4, margin=MARGIN, dtype=np.float32))
 def test_single_precision(program: Program) -> None:
     """Where tanh is near 1 its slope ``1 - tanh**2`` has lost half of the digits, at the same value all around."""
@@ -64,14 +64,14 @@ def test_single_precision(program: Program) -> None:
 
 
 @pytest.mark.fuzz
-@few(8)
+@few(5)
 @given(programs(SMOOTH, max_statements=3, max_arguments=2, max_side=2))
 def test_third_derivatives(program: Program) -> None:
     check(program, order=3)
 
 
 @pytest.mark.fuzz
-@few(50)
+@few(30)
 @given(einsum_cases(low=1, high=4))
 def test_einsums_of_whole_numbers_have_exact_derivatives(case: EinsumCase) -> None:
     """An entry that the oracles find right is off by much less than a half; if it is whole, it is exact."""

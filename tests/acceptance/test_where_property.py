@@ -57,7 +57,7 @@ def program(names: Names, *, border: float = 0.0, harmless: bool = False) -> Cal
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(80, settings().max_examples))
+@settings(max_examples=max(50, settings().max_examples))
 @given(NAMES, POINTS)
 def test_the_branch_not_taken_never_contributes(names, point):
     x = np.array(point)
@@ -70,7 +70,7 @@ def test_the_branch_not_taken_never_contributes(names, point):
 
 
 @pytest.mark.fuzz
-@settings(max_examples=12 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=8 if settings().max_examples <= 100 else settings().max_examples)
 @given(NAMES, POINTS)
 def test_derivatives_away_from_the_border_are_those_of_the_oracles(names, point):
     """At -1 and 0, where the branch not taken is infinite or undefined, and at 0.75, where it is taken."""

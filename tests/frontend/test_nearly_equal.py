@@ -81,7 +81,7 @@ def check(pair: tuple[Function, Function], point: np.ndarray, orders: int) -> No
 
 
 @pytest.mark.fuzz
-@settings(max_examples=4 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=3 if settings().max_examples <= 100 else settings().max_examples)
 @given(st.sampled_from(list(SYMMETRIC)), GAPS, st.integers(0, 1000), st.sampled_from(["f8", "f4"]))
 def test_eigenvalues(name: str, gap: float, seed: int, dtype: str) -> None:
     rotation = np.linalg.qr(normal(3, 3, seed=seed))[0]
@@ -90,7 +90,7 @@ def test_eigenvalues(name: str, gap: float, seed: int, dtype: str) -> None:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=4 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=3 if settings().max_examples <= 100 else settings().max_examples)
 @given(
     st.sampled_from(list(GENERAL)), GAPS, st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.booleans(), st.integers(0, 99)
 )

@@ -15,7 +15,7 @@ MOST_ENTRIES_FOR_HESSIANS = 6
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(settings().max_examples // 10, 1))
+@settings(max_examples=max(settings().max_examples // 20, 1))
 @given(programs(max_statements=4), st.sampled_from(["float64", "float32"]), st.integers(0, 2**16))
 def test_nothing_is_wrong(program, dtype, seed):
     arrays = tuple([np.asarray(array, dtype) for array in program.point])
