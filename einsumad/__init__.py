@@ -7,7 +7,6 @@ Three ways in: transforms of plain NumPy functions (:func:`grad`, :func:`hessian
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from einsumad import numpy
 from einsumad.errors import (
     DeclarationError,
     DifferentiationError,
@@ -50,7 +49,7 @@ from einsumad.frontend import (
 )
 
 if TYPE_CHECKING:
-    from einsumad import scipy
+    from einsumad import numpy, scipy
     from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
 __version__ = "0.1.0"
@@ -104,9 +103,9 @@ _OWN = ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_fu
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need, when it is first asked for: SciPy's namespaces, and functions of the user's own."""
-    if name == "scipy":
-        return import_module("einsumad.scipy")
+    """What few programs need, when it is first asked for: namespaces, and functions of the user's own."""
+    if name in ("numpy", "scipy"):
+        return import_module(f"einsumad.{name}")
     if name in _OWN:
         return getattr(import_module("einsumad.frontend.own"), name)
     raise AttributeError(f"module 'einsumad' has no attribute {name!r}")

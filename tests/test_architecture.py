@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -48,6 +49,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 

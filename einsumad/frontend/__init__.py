@@ -1,9 +1,8 @@
 """What users touch: the tensor, the NumPy surface, transforms, symbols and eager style.
 
-Imports everything below. Importing it registers the NumPy surface.
+Imports everything below. The handlers of NumPy's functions register when the first one is asked for.
 """
 
-from einsumad.frontend import numpy_functions, scipy_special
 from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
@@ -45,8 +44,6 @@ __all__ = [
     "jacobian",
     "jvp",
     "laplacian",
-    "numpy_functions",
-    "scipy_special",
     "simplify",
     "statistics",
     "tensor",

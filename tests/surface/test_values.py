@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::Depre
 @pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
 @pytest.mark.parametrize("spec", SPECS.values(), ids=str)
-@settings(max_examples=4 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=2 if settings().max_examples <= 100 else settings().max_examples)
 @given(st.integers(0, 2**32 - 1))
 def test_values_are_those_of_numpy(spec: Spec, seed: int) -> None:
     rng = np.random.default_rng(seed)
