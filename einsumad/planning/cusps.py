@@ -151,9 +151,7 @@ class _Regions:
         for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
             if operand in self.root and len(set(labels)) == len(labels):
                 groups.setdefault((self.root[operand], labels), []).append(k)
-        operands = [self.outside(operand) for operand in node.operands]
-        inputs = list(node.inputs)
-        gone: set[int] = set()
+        factors = dict(enumerate(zip(node.operands, node.inputs, strict=True)))
         for (root, labels), places in groups.items():
             floats = [k for k in places if node.operands[k].dtype == node.dtype]
             small = sum(self.size[node.operands[k]] for k in places) < _LARGEST
@@ -162,11 +160,12 @@ class _Regions:
                 part = einsum([node.operands[k] for k in places], [axes] * len(places), axes, 1, node.dtype)
                 if part not in self.root:
                     self._join(part, root)
-                operands[places[0]] = self.outside(part)
-                gone.update(places[1:])
-        kept = [k for k in range(len(operands)) if k not in gone]
-        axes = range(len(node.shape))
-        return einsum([operands[k] for k in kept], [inputs[k] for k in kept], axes, node.coefficient, node.dtype)
+                factors[places[0]] = (part, labels)
+                for k in places[1:]:
+                    del factors[k]
+        operands = [self.outside(factor) for factor, _ in factors.values()]
+        inputs = [labels for _, labels in factors.values()]
+        return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
     def _expansion(self, node: Node) -> Node | None:
         """``f(sqrt(s))`` with its expansion where it is even at 0, or None where that is the same."""

@@ -40,12 +40,12 @@ def kernel_in_slices(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, 
 def _sliced_axis(labels: Labels, product: Node, rank: int, largest: int) -> int | None:
     """The axis of the result to go along: the shortest that makes the slices small enough, else the longest."""
     size = prod(product.shape)
-    if size < 2 * largest:
+    if size < 2 * max(largest, _SMALLEST_SLICE):
         return None
     lengths = {
         label: length
         for label, length in zip(labels, product.shape, strict=True)
-        if label < rank and size >= _SMALLEST_SLICE * length
+        if label < rank and length > 1 and size >= _SMALLEST_SLICE * length
     }
     enough = {label: length for label, length in lengths.items() if size <= largest * length}
     if enough:
