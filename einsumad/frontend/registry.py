@@ -78,21 +78,20 @@ def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     return handler
 
 
-_SURFACE = ("einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special")
-_missing = [*_SURFACE]  # what was not loaded yet
+_missing = ["einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special"]  # not loaded yet
 
 
 def _load_surface() -> None:
     """Let all handlers register, before the first of them is looked for."""
-    for module in _SURFACE:
-        import_module(module)
-    _missing.clear()
+    if _missing:
+        for module in tuple(_missing):
+            import_module(module)
+        _missing.clear()
 
 
 def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What ``__array_function__`` asks for."""
-    if _missing:
-        _load_surface()
+    _load_surface()
     handler = _functions.get(function)
     if handler is None:
         raise unsupported(f"{function.__module__}.{function.__name__}")
@@ -101,8 +100,7 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What ``__array_ufunc__`` asks for."""
-    if _missing:
-        _load_surface()
+    _load_surface()
     name = qualified_name(ufunc)
     if method != "__call__":
         handler = _methods.get((ufunc, method))
@@ -124,15 +122,13 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
 
 def has_ufunc(ufunc: np.ufunc) -> bool:
     """Whether calls of the ufunc have a handler."""
-    if _missing:
-        _load_surface()
+    _load_surface()
     return ufunc in _ufuncs or _special_handler(ufunc) is not None
 
 
 def has_function(function: Callable[..., Any]) -> bool:
     """Whether the array function has a handler."""
-    if _missing:
-        _load_surface()
+    _load_surface()
     return function in _functions
 
 

@@ -26,6 +26,8 @@ from einsumad.frontend.variables import mark_variable
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 _MOST_FURTHER = 4
+"""Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
+
 _CONTAINER = (
     "conversion to an array of a traced number from an argument that is a list or tuple of numbers: each of them is "
     "traced on its own; give an array, as by np.asarray(x, float), or make one in the function, einsumad.numpy.array(x)"

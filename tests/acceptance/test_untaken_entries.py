@@ -71,10 +71,12 @@ def test_entries_of_branches_not_taken_do_not_contribute(names, at_zero, seed):
         branch = link(bad(np.where(zero, 1.3, x) if harmless else x))
         return end(choice(taken, branch, np.sum(x**2) + np.ones(uses.shape[:-1])))
 
-    known_limit = names[1] == "pairs" and names[3] == "product"  # in reverse mode NaN beside the infinite entries
-    for order in (1, 2) if known_limit else (1, 2, 3):
+    known_limit = names[1] == "pairs" and names[3] == "product"  # NaN beside infinite entries, order 3 in reverse mode
+    for order in (1, 2, 3):
         expected = ea.derivative(lambda x: f(x, True), order=order, mode="forward")(x)
         for mode in MODES:
+            if known_limit and order == 3 and mode == "reverse":
+                continue
             found = ea.derivative(lambda x: f(x, False), order=order, mode=mode)(x)
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * (1 + abs(expected).max()), err_msg=mode)
 
