@@ -49,7 +49,7 @@ from einsumad.frontend import (
 )
 
 if TYPE_CHECKING:
-    from einsumad import numpy, scipy
+    from einsumad import numpy, optim, scipy
     from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
 __version__ = "0.1.0"
@@ -89,6 +89,7 @@ __all__ = [
     "jvp",
     "laplacian",
     "numpy",
+    "optim",
     "scipy",
     "simplify",
     "statistics",
@@ -104,7 +105,7 @@ _OWN = ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_fu
 
 def __getattr__(name: str) -> Any:
     """What few programs need, when it is first asked for: namespaces, and functions of the user's own."""
-    if name in ("numpy", "scipy"):
+    if name in ("numpy", "optim", "scipy"):
         return import_module(f"einsumad.{name}")
     if name in _OWN:
         return getattr(import_module("einsumad.frontend.own"), name)
