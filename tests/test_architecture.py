@@ -25,6 +25,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/__init__.py": "few programs need all of its parts and importing the library has to be quick",
     "einsumad/cli/inventory.py": "it looks at SciPy's namespaces when it is asked for them",
     "einsumad/cli/targets.py": "the user names the module whose functions are checked",
+    "einsumad/compressed/factorisations/libraries.py": "SciPy takes long to load and few results are solved with",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
     "einsumad/frontend/coverage/lookup.py": "the tables of reasons are long, and read for an error message only",
     "einsumad/frontend/explain.py": "few programs show themselves in a notebook",
