@@ -1,5 +1,12 @@
-"""Derivatives that keep their structure: products with deltas that are stored, multiplied and solved as they are.
+"""Tensors that are kept in their structure: sums of products of small arrays, deltas and index maps.
 
-Owns the compressed form of a result. May import the planning and the execution of expressions, and nothing of the
-frontend. Invariant: no operation makes the dense array unless it is asked for.
+Imports everything below it; the frontend returns what is made here.
 """
+
+from einsumad.compressed.block_systems import Layout
+from einsumad.compressed.blocks import BlockTensor
+from einsumad.compressed.forms import Form, compress, transposed
+from einsumad.compressed.tensor import CompressedTensor
+from einsumad.compressed.values import Structured, read_only
+
+__all__ = ["BlockTensor", "CompressedTensor", "Form", "Layout", "Structured", "compress", "read_only", "transposed"]

@@ -12,8 +12,9 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+from einsumad.compressed import Form
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
@@ -31,24 +32,43 @@ class Statistics:
     found: int = 0
 
 
+Which: TypeAlias = tuple[int, ...] | None
+"""The positions of some outputs; None for all."""
+
+
+class Part(NamedTuple):
+    """A result over outputs: itself if it has no form, otherwise the structure of that form.
+
+    `places` has the position of each array among the outputs, or ``~k`` where it is the value of slot k.
+    """
+
+    form: Form | None
+    places: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class Derivation:
     """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use.
 
-    `read` are the positions of the slots that the outputs depend on: only these are inputs of the plan. `rules` are
-    the rules of users that were used; the last slots stand for what they captured.
+    `rules` are the rules of users that were used; the last slots stand for what they captured. Where results are kept
+    in their structure, `parts` has their forms.
     """
 
     slots: tuple[Leaf, ...]
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
-    read: tuple[int, ...] = field(init=False)
-    plans: dict[int | None, CompiledPlan] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+    plans: dict[tuple[int | None, Which], tuple[CompiledPlan, tuple[int, ...]]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        reached = set(leaves(self.outputs))
-        self.read = tuple([position for position, slot in enumerate(self.slots) if slot in reached])
+    def read(self, which: Which = None) -> tuple[int, ...]:
+        """The positions of the slots that the outputs, or those at some positions, depend on: the inputs of a plan."""
+        reached = set(leaves(self.chosen(which)))
+        return tuple([position for position, slot in enumerate(self.slots) if slot in reached])
+
+    def chosen(self, which: Which) -> tuple[Node, ...]:
+        """The outputs, or those at some positions."""
+        return self.outputs if which is None else tuple([self.outputs[k] for k in which])
 
 
 _entries: OrderedDict[object, Derivation] = OrderedDict()
@@ -72,11 +92,15 @@ def statistics() -> Statistics:
 
 
 def run(
-    derivation: Derivation, found: Sequence[Leaf], value: Callable[[Leaf], Any], memory_limit: int | None
+    derivation: Derivation,
+    found: Sequence[Leaf],
+    value: Callable[[Leaf], Any],
+    memory_limit: int | None,
+    which: Which = None,
 ) -> tuple[Any, ...]:
     """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for."""
-    arrays = [value(found[position]) for position in derivation.read]
-    return compiled(derivation, memory_limit)(*arrays)
+    plan, read = compiled(derivation, memory_limit, which)
+    return plan(*[value(found[position]) for position in read])
 
 
 def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
@@ -112,23 +136,27 @@ def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple
     with recording() as used:
         built = build()
     found = captured_by(tuple(used.values()))
-    return Derivation(built.slots + found.leaves, built.outputs, built.choices, found.rules), found.leaves
+    slots = built.slots + found.leaves
+    return Derivation(slots, built.outputs, built.choices, found.rules, built.parts), found.leaves
 
 
-def compiled(derivation: Derivation, memory_limit: int | None) -> CompiledPlan:
-    """The compiled plan of a derivation under a memory limit."""
+def compiled(
+    derivation: Derivation, memory_limit: int | None, which: Which = None
+) -> tuple[CompiledPlan, tuple[int, ...]]:
+    """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        plan = derivation.plans.get(memory_limit)
-        if plan is None:
+        known = derivation.plans.get((memory_limit, which))
+        if known is None:
             _counts["planned"] += 1
-            plan = compile_plan(plan_of(derivation, memory_limit))
-            derivation.plans[memory_limit] = plan
-    return plan
+            known = compile_plan(plan_of(derivation, memory_limit, which)), derivation.read(which)
+            derivation.plans[memory_limit, which] = known
+    return known
 
 
-def plan_of(derivation: Derivation, memory_limit: int | None) -> Plan:
+def plan_of(derivation: Derivation, memory_limit: int | None, which: Which = None) -> Plan:
     """The plan of a derivation, whose inputs are the slots that are read."""
-    return make_plan(derivation.outputs, [derivation.slots[position] for position in derivation.read], memory_limit)
+    inputs = [derivation.slots[position] for position in derivation.read(which)]
+    return make_plan(derivation.chosen(which), inputs, memory_limit)
 
 
 def clear() -> None:

@@ -6,9 +6,9 @@ leaf the answer depends on has a value and none is a variable of another trace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
@@ -31,20 +31,33 @@ class Asked:
     directions: tuple[Node, ...] = ()
 
 
+Builder: TypeAlias = Callable[[Request, tuple[Node, ...], tuple[Leaf, ...], tuple[int, int]], Derivation]
+"""Makes the derivation of a request on roots, sources and directions given one after the other, and their slots."""
+
+
 def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     """The outputs of the request, as arrays or as tensors of the enclosing trace."""
     derivation, found = derivation_of(asked)
-    own = asked.variables.arguments()
-    if depends_on_outer(found, own):
-        replacements: dict[Node, Node] = {
-            slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)
-        }
-        return tuple([Tensor(node) for node in substitute(derivation.outputs, replacements)])
+    outer = outer_nodes(asked, derivation, found)
+    if outer is not None:
+        return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)])
     return run(derivation, found, known_value, memory_limit)
 
 
-def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
-    """The cached derivation of the request, and the leaves of this call in the order of its slots."""
+def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> dict[Node, Node] | None:
+    """What the slots stand for in the enclosing trace; None if the answer does not depend on one."""
+    own = asked.variables.arguments()
+    if not depends_on_outer(found, own):
+        return None
+    return {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
+
+
+def derivation_of(asked: Asked, builder: Builder | None = None) -> tuple[Derivation, tuple[Leaf, ...]]:
+    """The cached derivation of the request, and the leaves of this call in the order of its slots.
+
+    `builder` makes it, if not :func:`build_derivation` does.
+    """
+    make = build_derivation if builder is None else builder
     graph = (*asked.roots, *asked.variables.leaves, *asked.directions)
     structure, found = structural_key(graph)
     counts = (len(asked.roots), len(asked.variables.leaves))
@@ -53,14 +66,14 @@ def derivation_of(asked: Asked) -> tuple[Derivation, tuple[Leaf, ...]]:
 
     def build() -> Derivation:
         over_slots, slots = with_slots(graph, found)
-        return build_derivation(request, over_slots, slots, counts)
+        return make(request, over_slots, slots, counts)
 
-    derivation, captured = find_or_derive((request, structure, counts), build)
+    derivation, captured = find_or_derive((request, structure, counts, make), build)
     return derivation, found + captured
 
 
 def build_derivation(
-    request: Request, graph: Sequence[Node], slots: tuple[Leaf, ...], counts: tuple[int, int]
+    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int]
 ) -> Derivation:
     """Derive the request on roots, sources and directions given one after the other."""
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]

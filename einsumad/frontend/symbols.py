@@ -101,10 +101,9 @@ def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, me
 
     derivation, _ = find_or_derive(("evaluate", structure), build)
     values_found = {node: given[node] if node in given else value_of(node) for node in found}
+    read = derivation.read()
     missing = [
-        node.name or "an unnamed array"
-        for k, node in enumerate(found)
-        if k in derivation.read and values_found[node] is None
+        node.name or "an unnamed array" for k, node in enumerate(found) if k in read and values_found[node] is None
     ]
     if missing:
         raise TracingError(f"no value was given for {', '.join(missing)}")

@@ -17,6 +17,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.requests import Asked, answer, direction_nodes
+from einsumad.frontend.structured import Results, arranged, hessian_of
 from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.graph import Node
@@ -29,7 +30,8 @@ Argnums = int | tuple[int, ...]
 class Transform:
     """A function made from another by a transform; call it like the original.
 
-    `arrange` puts the flat outputs of the request into the shape that the transform promises.
+    `arrange` puts the flat outputs of the request into the shape that the transform promises; where results are kept in
+    their structure, `in_structure` does.
     """
 
     function: Callable[..., Any]
@@ -40,6 +42,7 @@ class Transform:
     arrange: Callable[[Trace, Sequence[Any]], Any]
     scalar: bool
     takes_direction: bool = False
+    in_structure: Callable[[Trace, Results], Any] | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -80,6 +83,8 @@ class Transform:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
         asked, found = self.ask(*args, **kwargs)
+        if self.in_structure is not None:
+            return self.in_structure(found, Results(asked, self.memory_limit))
         return self.arrange(found, answer(asked, self.memory_limit))
 
 
@@ -177,9 +182,11 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit:
 
 
 def value_grad_and_hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None = None
+    f: Callable[..., Any], argnums: Argnums = 0, *, compressed: bool = False, memory_limit: int | None = None
 ) -> Transform:
     """Value, gradient and Hessian of a scalar function by one plan, which shares what they have in common.
+
+    With `compressed` the Hessian is kept in its structure, as by :func:`hessian`.
 
     >>> import numpy as np, einsumad as ea
     >>> value, gradient, hessian = ea.value_grad_and_hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
@@ -192,8 +199,20 @@ def value_grad_and_hessian(
         count = len(found.variables.leaves)
         return flat[0], nested(found, flat[1 : 1 + count], 1), nested(found, flat[1 + count :], 2)
 
+    def in_structure(found: Trace, results: Results) -> Any:
+        count = len(found.variables.leaves)
+        value, *gradients = results.dense(range(1 + count))
+        return value, nested(found, gradients, 1), hessian_of(found, results, 1 + count)
+
     return Transform(
-        f, "value_grad_and_hessian", Request("derivatives", (0, 1, 2)), argnums, memory_limit, arrange, True
+        f,
+        "value_grad_and_hessian",
+        Request("derivatives", (0, 1, 2)),
+        argnums,
+        memory_limit,
+        arrange,
+        True,
+        in_structure=in_structure if compressed else None,
     )
 
 
@@ -203,12 +222,14 @@ def derivative(
     *,
     order: int = 1,
     mode: Strategy = "auto",
+    compressed: bool = False,
     memory_limit: int | None = None,
 ) -> Transform:
     """The derivative of any order: axes of the output first, then those of the argument, once for each order.
 
     For several arguments, or a tree, a tree of trees, one level for each order. `mode` is "auto" (the planner chooses
-    by cost), "forward", "reverse" or "cross-country". (Laue, Mitterreiter, Giesen, AAAI 2020.)
+    by cost), "forward", "reverse" or "cross-country". With `compressed` each tensor is kept in its structure, with the
+    axes of the last argument as its columns: :class:`CompressedTensor`. (Laue, Mitterreiter, Giesen, AAAI 2020.)
 
     >>> import numpy as np, einsumad as ea
     >>> ea.derivative(lambda x: np.sum(x**3), order=3)(np.array([1.0]))
@@ -223,13 +244,21 @@ def derivative(
         memory_limit,
         lambda t, o: per_output(t, o, order),
         False,
+        in_structure=(lambda t, r: per_output(t, arranged(r), order)) if compressed else None,
     )
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, mode: Strategy = "auto", memory_limit: int | None = None
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    mode: Strategy = "auto",
+    compressed: bool = False,
+    memory_limit: int | None = None,
 ) -> Transform:
     """The Jacobian: axes of the output, then axes of the argument. See :func:`derivative`.
+
+    With `compressed` it is kept in its structure: :class:`CompressedTensor`.
 
     >>> import numpy as np, einsumad as ea
     >>> ea.jacobian(np.sin)(np.zeros(2))
@@ -244,11 +273,17 @@ def jacobian(
         memory_limit,
         lambda t, o: per_output(t, o, 1),
         False,
+        in_structure=(lambda t, r: per_output(t, arranged(r), 1)) if compressed else None,
     )
 
 
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, mode: Strategy = "auto", memory_limit: int | None = None
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    mode: Strategy = "auto",
+    compressed: bool = False,
+    memory_limit: int | None = None,
 ) -> Transform:
     """The Hessian of a scalar function: the Jacobian of its gradient, by the cheapest order of multiplication.
 
@@ -256,13 +291,23 @@ def hessian(
     `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is
     allocated.
 
+    With `compressed` it is kept in its structure and can be solved with: a :class:`CompressedTensor`, for several
+    arguments or a tree of arrays a :class:`BlockTensor`.
+
     >>> import numpy as np, einsumad as ea
     >>> ea.hessian(lambda x: x @ x)(np.ones(2))
     array([[2., 0.],
            [0., 2.]])
     """
     return Transform(
-        f, "hessian", Request("derivatives", (2,), mode), argnums, memory_limit, lambda t, o: nested(t, o, 2), True
+        f,
+        "hessian",
+        Request("derivatives", (2,), mode),
+        argnums,
+        memory_limit,
+        lambda t, o: nested(t, o, 2),
+        True,
+        in_structure=hessian_of if compressed else None,
     )
 
 

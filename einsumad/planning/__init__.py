@@ -6,9 +6,13 @@ Imports graph, functions, calculus and rewriting. A plan is frozen data that can
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
+from einsumad.planning.memory import physical_memory
 from einsumad.planning.plan import Plan, make_plan
+from einsumad.planning.primitives import Factor
+from einsumad.planning.resolve import resolve
 from einsumad.planning.steps import Step
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
+from einsumad.planning.text import readable_bytes
 
 __all__ = [
     "REQUESTS",
@@ -17,6 +21,7 @@ __all__ = [
     "Choice",
     "Cost",
     "Derived",
+    "Factor",
     "Plan",
     "Request",
     "Step",
@@ -25,5 +30,8 @@ __all__ = [
     "derive",
     "jacobian",
     "make_plan",
+    "physical_memory",
+    "readable_bytes",
+    "resolve",
     "total_cost",
 ]

@@ -86,6 +86,7 @@ EXAMPLES: dict[str, Node] = {
     "diagonal-operand": einsum([D, b], [(I, J), (J,)], (I,)),
     "orthogonal-pair": einsum([Q, Q, b], [(K, I), (K, J), (J,)], (I,)),
     "orient-symmetric": add([S, transpose(S, (J, I))]),
+    "tie-mapped": einsum([a, *[affine(3, (2,), (1,), 1, float)] * 3], [(3,), (I, 4), (J, 4), (3, 4)], (I, J)),
     "compose-affine": einsum(
         [affine(3, (2,), (1,), 1, float), affine(2, (2,), (-1,), 1, float)], [(I, J), (J, K)], (I, K)
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["lapack", "linear_algebra", "sparse_linear_algebra"]
+__all__ = ["lapack", "linear_algebra", "sparse_linear_algebra", "sparse_matrices"]
 
 
 def linear_algebra() -> Any:
@@ -19,6 +19,11 @@ def linear_algebra() -> Any:
 def lapack(name: str, *arrays: Any) -> Any:
     """The routine of LAPACK of this name for the dtype of the arrays, such as ``dpotrf`` for ``potrf``."""
     return linear_algebra().get_lapack_funcs(name, arrays)
+
+
+def sparse_matrices() -> Any:
+    """``scipy.sparse``."""
+    return importlib.import_module("scipy.sparse")
 
 
 def sparse_linear_algebra() -> Any:

@@ -1,0 +1,180 @@
+"""The entries of a term that are not zero by its structure: how many there are, where they are, and their values.
+
+Owns this enumeration. Imports terms, the graph and the values of expressions. Invariant: every entry that can be
+different from zero is met; one that several terms, or several indices of one term, meet is the sum.
+
+The labels of the axes and of the maps are run through, but for those that a map gives from others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from einsumad.compressed.forms import Form, position_of
+from einsumad.compressed.terms import Term, write_over
+from einsumad.compressed.values import compute
+from einsumad.errors import InternalError
+from einsumad.graph import Affine, Labels, Leaf, Selection
+from einsumad.planning import Factor
+
+
+class Linear(NamedTuple):
+    """``constant + Σ steps[label] · label``."""
+
+    constant: int
+    steps: dict[int, int]
+
+
+class Entries(NamedTuple):
+    """Flat row and column indices, and values."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Places:
+    """How the labels of a term are run through.
+
+    `free` are counted up; `given` has for each other label the map that gives it, in an order in which that works; the
+    maps in `tests` must hold besides.
+    """
+
+    free: Labels
+    given: tuple[tuple[int, Factor], ...]
+    tests: tuple[Factor, ...]
+
+
+def places(term: Term) -> Places:
+    """The labels to count up, those that follow, and what is left to test."""
+    needs: dict[int, set[int]] = {}
+    given: dict[int, Factor] = {}
+    tests: list[Factor] = []
+    for item in term.maps:
+        target = next((label for label in _targets(item) if _may_follow(label, item, needs)), None)
+        if target is None:
+            tests.append(item)
+        else:
+            given[target] = item
+            needs[target] = set(item.labels) - {target}
+    labels = {*term.axes, *[label for _, held in term.maps for label in held]}
+    free = tuple(sorted(labels - given.keys()))
+    order: list[int] = []
+    while len(order) < len(given):
+        order += [k for k in given if k not in order and needs[k] <= {*free, *order}]
+    return Places(free, tuple([(label, given[label]) for label in order]), tuple(tests))
+
+
+def _targets(item: Factor) -> tuple[int, ...]:
+    """The labels that a map gives when the others are known."""
+    node, labels = item
+    if isinstance(node, Selection):
+        return (labels[-1],)
+    turned = isinstance(node, Affine) and len(labels) == 2 and abs(node.strides[0]) == 1
+    return labels if turned else labels[:1]
+
+
+def _may_follow(label: int, item: Factor, needs: dict[int, set[int]]) -> bool:
+    """Whether the label is not given yet, and none of the others waits for it."""
+    if label in needs or item.labels.count(label) > 1:
+        return False
+    waiting = set(item.labels) - {label}
+    while more := set().union(*[needs.get(k, set()) for k in waiting]) - waiting:
+        waiting |= more
+    return label not in waiting
+
+
+def entry_count(term: Term) -> int:
+    """How many entries are run through."""
+    return term.volume(places(term).free)
+
+
+def linear_indices(term: Term) -> dict[int, Linear] | None:
+    """Every label of the axes as a linear function of the free ones; None where a selection gives one."""
+    found = places(term)
+    known = {label: Linear(0, {label: 1}) for label in found.free}
+    for label, (node, labels) in found.given:
+        if not isinstance(node, Affine):
+            return None
+        if label == labels[0]:
+            total, steps = node.offset, list(zip(labels[1:], node.strides, strict=True))
+        else:
+            total, steps = -node.strides[0] * node.offset, [(labels[0], node.strides[0])]
+        sums: dict[int, int] = {}
+        for other, step in steps:
+            total += step * known[other].constant
+            for inner, factor in known[other].steps.items():
+                sums[inner] = sums.get(inner, 0) + step * factor
+        known[label] = Linear(total, sums)
+    return known
+
+
+def entries(form: Form, arrays: Sequence[Any]) -> Entries:
+    """The entries of all terms, one after the other."""
+    shape = form.shape
+    found = [_term_entries(term, form.rows, shape, arrays) for term in form.terms]
+    empty = np.zeros(0, np.int64)
+    return Entries(
+        np.concatenate([empty, *[part.rows for part in found]]),
+        np.concatenate([empty, *[part.columns for part in found]]),
+        np.concatenate([np.zeros(0, form.dtype), *[part.values for part in found]]),
+    )
+
+
+def _term_entries(term: Term, rows: int, shape: Sequence[int], arrays: Sequence[Any]) -> Entries:
+    found = places(term)
+    grid = [term.sizes[label] for label in found.free]
+    index = dict(zip(found.free, np.ogrid[tuple([slice(0, size) for size in grid])], strict=True)) if grid else {}
+    valid = np.ones([1] * len(grid), bool)
+    for label, item in found.given:
+        index[label], inside = _followed(label, item, index, arrays)
+        valid = valid & inside
+    for item in found.tests:
+        target = _targets(item)[0] if isinstance(item.node, Affine) else item.labels[-1]
+        expected, inside = _followed(target, item, index, arrays)
+        valid = valid & inside & (expected == index[target])
+    labels = tuple([label for label in index if any(label in held for _, held in term.factors)])
+    bare = replace(term, maps=(), axes=labels)
+    (stored,) = compute([write_over(bare, [(label,) for label in labels])], arrays)
+    kept = np.broadcast_to(valid, grid)
+    at = tuple([np.where(valid, index[label], 0) for label in labels])
+    values = np.broadcast_to(stored[at] if labels else stored, grid)
+    flat = [_flat(axes, sizes, index) for axes, sizes in _sides(term, rows, shape)]
+    row, column = (np.broadcast_to(side, grid)[kept] for side in flat)
+    return Entries(row, column, values[kept])
+
+
+def _sides(term: Term, rows: int, shape: Sequence[int]) -> list[tuple[Labels, Sequence[int]]]:
+    return [(term.axes[:rows], shape[:rows]), (term.axes[rows:], shape[rows:])]
+
+
+def _flat(labels: Labels, sizes: Sequence[int], index: dict[int, Any]) -> Any:
+    """The place in C order."""
+    place: Any = np.int64(0)
+    for label, size in zip(labels, sizes, strict=True):
+        place = place * size + index[label]
+    return place
+
+
+def _followed(label: int, item: Factor, index: dict[int, Any], arrays: Sequence[Any]) -> tuple[Any, Any]:
+    """The values of a label that a map gives, and where they are within its bounds."""
+    node, labels = item
+    if isinstance(node, Selection):
+        held = node.operands[0]
+        if not isinstance(held, Leaf):
+            raise InternalError("the index of a selection in a form is a slot")
+        array = np.asarray(arrays[position_of(held)])
+        value = array[tuple([index[k] for k in labels[:-1]])] if labels[:-1] else array
+        return value, (value >= 0) & (value < node.shape[-1])
+    if not isinstance(node, Affine):
+        raise InternalError(f"a {type(node).__name__} is no map")
+    if label == labels[0]:
+        value = node.offset + sum([step * index[k] for k, step in zip(labels[1:], node.strides, strict=True)])
+        return value, (value >= 0) & (value < node.shape[0])
+    value = node.strides[0] * (index[labels[0]] - node.offset)
+    return value, (value >= 0) & (value < node.shape[1])

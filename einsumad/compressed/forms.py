@@ -1,0 +1,171 @@
+"""The structure of a tensor without its numbers: terms over slots, one for each array that is stored.
+
+Owns forms and how they are made from expressions. Imports the choice of what is stored, rewriting and the graph.
+Invariant: the terms over the slots, with the values of the cores put in, add up to the expression.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from einsumad.compressed.opening import opened_terms
+from einsumad.compressed.storing import Stored, bytes_of, multiplied_out
+from einsumad.compressed.symmetry import SYMMETRIC, is_symmetric, oriented
+from einsumad.compressed.terms import Term, total_of, write_over, write_sum, write_term
+from einsumad.errors import InternalError
+from einsumad.graph import Labels, Leaf, Node, Selection, Shape, Structural, Zero, leaf, selection
+from einsumad.planning import Factor
+from einsumad.rewriting import normalise
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+class Form:
+    """Terms over slots ``0, 1, ...``; `rows` axes of the shape are those of the output, the others of the input.
+
+    `symmetric` says that it equals its transpose, which is known of Hessians and not looked for in numbers.
+    """
+
+    terms: tuple[Term, ...]
+    node: Node
+    rows: int
+    symmetric: bool
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the tensor."""
+        return self.node.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the tensor."""
+        return self.node.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compressed:
+    """A form, and for each of its slots the expression that is stored there."""
+
+    form: Form
+    cores: tuple[Node, ...]
+
+
+_forms: WeakValueDictionary[tuple[Node, int, bool], Form] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
+    """The structure of an expression, and the expressions of its cores."""
+    terms = _together(opened_terms(node), node, rows)
+    slots: dict[Node, Leaf] = {}
+    found = tuple([_over_slots(term, slots) for term in terms])
+    return Compressed(make_form(found, node.shape, node.dtype, rows, symmetric), tuple(slots))
+
+
+def make_form(terms: Sequence[Term], shape: Shape, dtype: np.dtype, rows: int, symmetric: bool = False) -> Form:
+    """The form of these terms over slots; equal ones are the same object, so that what is planned for it is found."""
+    terms = [_canonical(term) for term in terms]
+    node = write_sum(terms, shape, dtype)
+    form = Form(tuple(terms), node, rows, symmetric)
+    with _lock:
+        return _forms.setdefault((form.node, rows, symmetric), form)
+
+
+def _canonical(term: Term) -> Term:
+    """The term with its labels in the order of the axes, and symmetric factors turned by them."""
+    order = dict.fromkeys([*term.axes, *[label for _, labels in term.items for label in labels], *term.sizes])
+    moved = term.renamed({label: k for k, label in enumerate(order)})
+    return replace(moved, factors=tuple(map(oriented, moved.factors)))
+
+
+def transposed(form: Form) -> Form:
+    """The form of the tensor with the columns as rows, over the same slots."""
+    order = [*range(form.rows, len(form.shape)), *range(form.rows)]
+    terms = [replace(term, axes=tuple([term.axes[axis] for axis in order])) for term in form.terms]
+    shape = tuple([form.shape[axis] for axis in order])
+    return make_form(terms, shape, form.dtype, len(form.shape) - form.rows, form.symmetric)
+
+
+def slot(position: int, like: Node) -> Leaf:
+    """The leaf that stands for an array at this position, which is what the node is."""
+    return leaf(like.shape, like.dtype, ("slot", position), None, (SYMMETRIC,) if is_symmetric(like) else ())
+
+
+def slot_of(position: int, shape: Shape, dtype: np.dtype) -> Leaf:
+    """The leaf that stands for the array at this position, of which nothing else is known."""
+    return leaf(shape, dtype, ("slot", position))
+
+
+def position_of(leaf: Leaf) -> int:
+    """The position of the array that a slot stands for."""
+    kind, position = leaf.key
+    if kind != "slot" or not isinstance(position, int):
+        raise InternalError(f"an expression over slots has the leaf {leaf.key}")
+    return position
+
+
+def _over_slots(term: Term, slots: dict[Node, Leaf]) -> Term:
+    """The term whose factors, and the indices of whose selections, are slots; new ones are entered."""
+
+    def stand_in(node: Node) -> Leaf:
+        if node not in slots:
+            slots[node] = slot(len(slots), node)
+        return slots[node]
+
+    factors = tuple([Factor(stand_in(node), labels) for node, labels in term.factors])
+    maps = []
+    for node, labels in term.maps:
+        index = node.operands[0] if isinstance(node, Selection) else None
+        moved = node if index is None else selection(stand_in(index), node.shape[-1], node.dtype)
+        maps.append(Factor(moved, labels))
+    return replace(term, factors=factors, maps=tuple(maps))
+
+
+def _together(pairs: Sequence[tuple[Term, Stored]], node: Node, rows: int) -> list[Term]:
+    """The terms multiplied out; those whose axes are tied alike are added where their sum takes no more bytes."""
+    collected: dict[Node, tuple[Term, Stored]] = {}
+    for term, stored in pairs:
+        bare = write_term(replace(term, coefficient=1))
+        before = collected[bare][0].coefficient if bare in collected else 0
+        collected[bare] = (replace(term, coefficient=before + term.coefficient), stored)
+    alike: dict[Labels, list[tuple[Term, Stored]]] = {}
+    for term, stored in collected.values():
+        if not term.coefficient:
+            continue
+        alike.setdefault(_pattern(term), []).append((term, stored))
+    found: list[Term] = []
+    for pattern, same in alike.items():
+        added = _added([term for term, _ in same], pattern, node)
+        apart = bytes_of([stored for _, stored in same])
+        labels = added.factors[0].labels
+        if len(same) > 1 and (not labels or added.volume(labels) * node.dtype.itemsize <= apart):
+            found += [] if isinstance(added.factors[0].node, Zero) else [added]
+        else:
+            found += [multiplied_out(term, stored, rows) for term, stored in same]
+    return found
+
+
+def _pattern(term: Term) -> Labels:
+    """The labels of the axes, numbered as they come: which are tied by deltas."""
+    names: dict[int, int] = {}
+    return tuple([names.setdefault(label, len(names)) for label in term.axes])
+
+
+def _added(terms: Sequence[Term], pattern: Labels, node: Node) -> Term:
+    """The sum of terms of one pattern as a term of one factor, over the labels that any of them has."""
+    distinct = dict(zip(pattern, range(len(pattern)), strict=True))
+    firsts = {label: pattern.index(label) for label in distinct}
+    held = [label for label in firsts if any(term.axes[firsts[label]] in term.held for term in terms)]
+    sizes = {label: node.shape[axis] for label, axis in firsts.items()}
+    parts: list[Node] = []
+    for term in terms:
+        places = tuple([term.axes[firsts[label]] for label in held])
+        parts.append(write_over(replace(term, axes=places), [(label,) for label in places]))
+    total = total_of(parts, [sizes[label] for label in held], node.dtype)
+    kept = frozenset([inner for part in parts for inner in part.operands if not isinstance(inner, Structural)])
+    (core,) = normalise([total], None, kept)
+    return Term(1, (Factor(core, tuple(held)),), (), pattern, sizes, node.dtype)

@@ -1,0 +1,150 @@
+"""Sums and products inside a product, opened where that shows structure and costs no memory.
+
+Owns that choice. Imports terms, storing, the graph and rewriting. Invariant: the terms add up to the node.
+
+``A (S + T) = A S + A T`` where the two terms take no more bytes than the one: so ``X[b,i] X[b,j] (p[b,k] δ[k,l] -
+p[b,k] p[b,l])`` becomes a term with a delta and a term of low rank, unless both together are larger than the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from einsumad.compressed.storing import Stored, best_stored, bytes_of
+from einsumad.compressed.terms import Term, read_term
+from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, einsum
+from einsumad.rewriting import Progress, inline, normalise
+
+_MOST_TERMS = 64
+_MOST_OPENED = 24
+_DEEPEST = 3
+
+
+def opened_terms(node: Node) -> list[tuple[Term, Stored]]:
+    """The terms of the node, and how each is stored best."""
+    opening = _Opening()
+    return [
+        pair
+        for product in _summands(node)
+        for part in _summands(opening.settled(product))
+        for pair in opening.best(part)
+    ]
+
+
+def _summands(node: Node) -> list[Node]:
+    """The terms of a sum; sums inside of it, also under a transpose or a number, are taken apart."""
+    found: list[Node] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Add) and len(found) + len(waiting) + len(part.operands) <= _MOST_TERMS:
+            waiting += [cast(operand, part.dtype) for operand in reversed(part.operands)]
+        elif isinstance(part, Einsum) and len(part.operands) == 1 and isinstance(part.operands[0], Add):
+            waiting += reversed(_distributed(part, 0))
+        else:
+            found.append(part)
+    return found
+
+
+class _Opening:
+    """The choice for one tensor: what is known of the normal form is shared, and how much may be opened is bounded."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self.opened = 0
+
+    def best(self, product: Node) -> list[tuple[Term, Stored]]:
+        """The terms of a product, opened as long as that takes no more bytes."""
+        term = read_term(product)
+        if term is None:
+            return []
+        found = [(term, best_stored(term))]
+        if not isinstance(product, Einsum):
+            return found
+        for place in _places(product):
+            if self.opened >= _MOST_OPENED:
+                break
+            self.opened += 1
+            parts = [self.settled(part) for part in _opened(product, place)]
+            if len(parts) > _MOST_TERMS:
+                continue
+            other = [pair for part in parts for inner in _summands(part) for pair in self.best(inner)]
+            if _is_better(other, found):
+                return other
+        return found
+
+    def settled(self, product: Node) -> Node:
+        """The product in normal form, its operands as they are."""
+        if not isinstance(product, Einsum):
+            return product
+        kept = {operand for operand in product.operands if not isinstance(operand, Structural)}
+        return normalise([product], self.progress, frozenset(kept))[0]
+
+
+def _places(product: Einsum) -> Iterator[int]:
+    """The operands that can be opened: sums first, then products."""
+    for kind in (Add, Einsum):
+        for place, operand in enumerate(product.operands):
+            if isinstance(operand, kind) and operand.dtype == product.dtype != BOOL and _shows(operand, _DEEPEST):
+                yield place
+
+
+def _shows(node: Add | Einsum, depth: int) -> bool:
+    """Whether opening the operand can show that indices are tied, or tensors with fewer axes.
+
+    Only sums in which some term ties two of their own axes are opened: the others there do not cancel it. Differences
+    of numbers, such as ``(a[i] - b[j])**2``, would lose all their digits.
+    """
+    if isinstance(node, Add):
+        return _ties(node)
+    stored = [f for f in node.operands if not isinstance(f, Structural)]
+    if len(stored) < len(node.operands) or all(len(f.shape) < len(node.shape) for f in stored):
+        return True
+    return depth > 0 and any(isinstance(f, Add | Einsum) and _shows(f, depth - 1) for f in stored)
+
+
+def _ties(node: Node, depth: int = _DEEPEST) -> bool:
+    """Whether a 0/1 tensor of the product, or of one inside of it, relates two of its axes."""
+    match node:
+        case Structural():
+            return not isinstance(node, Ones)
+        case Add():
+            return depth > 0 and any(_ties(term, depth - 1) for term in node.operands)
+        case Einsum():
+            axes = range(len(node.shape))
+            return depth > 0 and any(
+                len(set(labels).intersection(axes)) > 1 and _ties(operand, depth - 1)
+                for operand, labels in zip(node.operands, node.inputs, strict=True)
+            )
+    return False
+
+
+def _opened(product: Einsum, place: int) -> list[Node]:
+    operand = product.operands[place]
+    if isinstance(operand, Add):
+        return _distributed(product, place)
+    return [inline(product, [place])]
+
+
+def _distributed(product: Einsum, place: int) -> list[Node]:
+    """``A (S + T)`` as ``A S`` and ``A T``."""
+    found: list[Node] = []
+    inner = product.operands[place]
+    for term in inner.operands:
+        summand = cast(term, inner.dtype)
+        operands = [summand if k == place else operand for k, operand in enumerate(product.operands)]
+        whole = einsum(operands, product.inputs, range(len(product.shape)), product.coefficient, product.dtype)
+        opened = [k for k, operand in enumerate(whole.operands) if operand is summand and isinstance(operand, Einsum)]
+        found.append(inline(whole, opened[:1]) if opened else whole)
+    return found
+
+
+def _is_better(other: Sequence[tuple[Term, Stored]], found: Sequence[tuple[Term, Stored]]) -> bool:
+    """Whether these terms take fewer bytes, or no more and more of their indices are tied by deltas or maps."""
+    sizes = [bytes_of([stored for _, stored in terms]) for terms in (other, found)]
+    return sizes[0] < sizes[1] or (sizes[0] == sizes[1] and _entries(other) < _entries(found))
+
+
+def _entries(terms: Sequence[tuple[Term, Stored]]) -> int:
+    """The fewest indices that one of the terms leaves free."""
+    return min([len(set(term.axes)) for term, _ in terms], default=0)

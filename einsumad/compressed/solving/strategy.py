@@ -1,0 +1,90 @@
+"""What a strategy is: a way to factorise a square matrix of a given form, and what it costs.
+
+Owns the abstract class and the estimate. Imports forms, values and the factorisations. Invariant: a strategy holds no
+numbers; cost and memory are known before anything is computed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from einsumad.compressed.factorisations import Factorisation, Permuted
+from einsumad.compressed.forms import Form, make_form, slot_of, transposed
+from einsumad.compressed.terms import Term
+from einsumad.compressed.values import Structured, read_only
+from einsumad.graph import Labels, Shape
+from einsumad.planning import Factor
+
+Arrays: TypeAlias = Sequence[Any]
+_FLOPS_PER_SECOND = 5e9
+_SECONDS_PER_CALL = 2e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What factorising and one solution take: operations, calls, and the bytes that are kept."""
+
+    flops: float
+    calls: int
+    bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """The estimated time."""
+        return self.flops / _FLOPS_PER_SECOND + self.calls * _SECONDS_PER_CALL
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.flops + other.flops, self.calls + other.calls, self.bytes + other.bytes)
+
+
+class Strategy(ABC):
+    """A way to factorise the square matrix of a form. `shape` are the axes of its rows, which are those of columns.
+
+    Solutions of a strategy that is `rough` are improved by a step of refinement.
+    """
+
+    rough = False
+
+    def __init__(self, form: Form, effort: Effort) -> None:
+        self.form = form
+        self.effort = effort
+
+    @property
+    def shape(self) -> Shape:
+        """The axes of the rows."""
+        return self.form.shape[: self.form.rows]
+
+    @abstractmethod
+    def factorise(self, arrays: Arrays) -> Factorisation:
+        """The factorisation for the arrays of the form's slots, on rows in C order."""
+
+    def inverse(self, arrays: Arrays) -> Structured:
+        """The inverse in its structure; without any it is dense."""
+        factorisation = self.factorise(arrays)
+        array = factorisation.solve(np.eye(prod(self.shape), dtype=self.form.dtype)).reshape((*self.shape, *self.shape))
+        return of_array(array, tuple(range(2 * len(self.shape))), len(self.shape), factorisation.symmetric)
+
+
+def of_array(array: np.ndarray, axes: Labels, rows: int, symmetric: bool) -> Structured:
+    """The tensor of one stored array, whose axes have the labels 0, 1, ...; a label that comes twice is a delta."""
+    leaf = slot_of(0, array.shape, array.dtype)
+    sizes = dict(enumerate(array.shape))
+    term = Term(1, (Factor(leaf, tuple(range(array.ndim))),), (), axes, sizes, array.dtype)
+    form = make_form([term], tuple([sizes[label] for label in axes]), array.dtype, rows, symmetric)
+    return Structured(form, (read_only(array),))
+
+
+def is_symmetric(form: Form) -> bool:
+    """Whether the matrix equals its transpose, as it is known or as the indices show."""
+    return form.symmetric or transposed(form).node is form.node
+
+
+def in_order(inner: Factorisation, shape: Shape, order: Sequence[int]) -> Factorisation:
+    """The factorisation on axes of this shape, of one on the axes transposed by `order`."""
+    return inner if list(order) == sorted(order) else Permuted(inner, shape, order)

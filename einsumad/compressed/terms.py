@@ -1,0 +1,118 @@
+"""Terms: products whose deltas and ones are read off the labels of their axes.
+
+Owns the record, and the way from a product node to it and back. Imports the graph and planning. Invariant: a term has
+the value of the product it was read from; its factors have distinct labels each.
+
+``2 M[j,l] δ[i,k]`` over the axes (i, j, k, l) has the one factor ``M[1,3]`` and the axes ``(0, 1, 0, 3)``: a label that
+comes again is a delta, one that no factor has is spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from einsumad.graph import Einsum, Labels, Node, Number, add, cast, einsum, ones, unit, zero
+from einsumad.planning import Factor, resolve
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Term:
+    """``coefficient · Π factors[labels] · Π maps[labels]``, summed over all labels that `axes` does not name.
+
+    `maps` are affine tensors and selections; `sizes` has every label; boolean factors are masks.
+    """
+
+    coefficient: Number
+    factors: tuple[Factor, ...]
+    maps: tuple[Factor, ...]
+    axes: Labels
+    sizes: Mapping[int, int]
+    dtype: np.dtype
+
+    @property
+    def items(self) -> tuple[Factor, ...]:
+        """Factors and maps."""
+        return (*self.factors, *self.maps)
+
+    @property
+    def held(self) -> frozenset[int]:
+        """The labels that a factor or a map has."""
+        return frozenset([label for _, labels in self.items for label in labels])
+
+    @property
+    def summed(self) -> tuple[int, ...]:
+        """The labels that are summed, in order."""
+        return tuple(sorted(self.held.difference(self.axes)))
+
+    def volume(self, labels: Iterable[int]) -> int:
+        """The number of entries of a tensor with these labels."""
+        result = 1
+        for label in labels:
+            result *= self.sizes[label]
+        return result
+
+    def renamed(self, names: Mapping[int, int]) -> Term:
+        """The term with other labels."""
+
+        def moved(found: Sequence[Factor]) -> tuple[Factor, ...]:
+            return tuple([Factor(node, tuple([names.get(k, k) for k in labels])) for node, labels in found])
+
+        sizes = {names.get(label, label): size for label, size in self.sizes.items()}
+        axes = tuple([names.get(label, label) for label in self.axes])
+        return replace(self, factors=moved(self.factors), maps=moved(self.maps), axes=axes, sizes=sizes)
+
+
+def read_term(node: Node) -> Term | None:
+    """The term of a product, or of any node as a product of itself alone; None where it is a structural zero."""
+    if not isinstance(node, Einsum):
+        axes = range(len(node.shape))
+        node = einsum([node], [axes], axes, 1, node.dtype)
+    found = resolve(node)
+    if found is None:
+        return None
+    factors = (*found.factors, *found.masks)
+    return Term(found.coefficient, factors, tuple(found.maps), found.axes, found.sizes, node.dtype)
+
+
+def write_term(term: Term) -> Node:
+    """The product node of a term."""
+    return write_over(term, tuple([(label,) for label in term.axes]))
+
+
+def write_over(term: Term, places: Sequence[Labels], others: Sequence[Factor] = ()) -> Node:
+    """The term, times other factors in its labels, as a product over one axis for each group of `places`.
+
+    The labels of a group are tied to one another. Labels in no group are summed.
+    """
+    items = [*term.items, *others]
+    operands, inputs = [node for node, _ in items], [labels for _, labels in items]
+    held = {label for labels in inputs for label in labels}
+    fresh = max([*term.sizes, *held], default=-1) + 1
+    output = range(fresh, fresh + len(places))
+    bare: dict[int, int] = {}
+    for axis, group in zip(output, places, strict=True):
+        operands.append(unit(term.sizes[group[0]], len(group) + 1, term.dtype))
+        inputs.append((axis, *group))
+        bare.update({label: term.sizes[label] for label in group if label not in held})
+    coefficient = term.coefficient
+    for label in {label for label in term.axes if label not in held and label not in bare}:
+        coefficient *= term.sizes[label]
+    if bare or not operands:
+        operands.append(ones(list(bare.values()), term.dtype))
+        inputs.append(tuple(bare))
+    return einsum(operands, inputs, output, coefficient, term.dtype)
+
+
+def write_sum(terms: Sequence[Term], shape: Sequence[int], dtype: np.dtype) -> Node:
+    """The sum of the terms as a node."""
+    return total_of([write_term(term) for term in terms], shape, dtype)
+
+
+def total_of(nodes: Sequence[Node], shape: Sequence[int], dtype: np.dtype) -> Node:
+    """The sum of any number of nodes of one shape."""
+    if not nodes:
+        return zero(shape, dtype)
+    return cast(nodes[0], dtype) if len(nodes) == 1 else add(nodes, dtype)

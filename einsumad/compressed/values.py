@@ -1,0 +1,75 @@
+"""Forms with their arrays, and expressions over slots computed for them.
+
+Owns that record and the compiled plans of operations on it. Imports forms, planning and execution. Invariant: a plan is
+found again by the expression, which holds no values; arrays are read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from einsumad.compressed.forms import Compressed, Form, compress, position_of
+from einsumad.compressed.operations import applied
+from einsumad.errors import ShapeError
+from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.graph import Leaf, Node, leaves
+from einsumad.planning import make_plan
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Structured:
+    """A form, and the array of each of its slots."""
+
+    form: Form
+    arrays: tuple[Any, ...]
+
+    def compute(self, nodes: Sequence[Node], memory_limit: int | None = None) -> tuple[np.ndarray, ...]:
+        """The values of expressions over the slots."""
+        return compute(nodes, self.arrays, memory_limit)
+
+
+def compute(nodes: Sequence[Node], arrays: Sequence[Any], memory_limit: int | None = None) -> tuple[np.ndarray, ...]:
+    """The values of expressions over slots."""
+    plan, positions = _compiled(tuple(nodes), memory_limit)
+    return plan(*[arrays[position] for position in positions])
+
+
+def structured(node: Node, arrays: Sequence[Any], rows: int, symmetric: bool = False) -> Structured:
+    """The structure of an expression over slots, with the values of its cores."""
+    found = _compressed(node, rows, symmetric)
+    made = iter(compute([core for core in found.cores if not isinstance(core, Leaf)], arrays))
+    held = [arrays[position_of(core)] if isinstance(core, Leaf) else read_only(next(made)) for core in found.cores]
+    return Structured(found.form, tuple(held))
+
+
+def read_only(array: Any) -> Any:
+    """The array, protected from writing; NumPy's scalars are so already."""
+    if isinstance(array, np.ndarray):
+        array.flags.writeable = False
+    return array
+
+
+def times(held: Structured, array: np.ndarray) -> np.ndarray:
+    """The tensor times an array over its columns and further axes."""
+    form = held.form
+    columns = form.shape[form.rows :]
+    if array.shape[: len(columns)] != columns:
+        raise ShapeError(f"H @ v needs first axes {columns}, those of the columns, got shape {array.shape}")
+    node = applied(form, len(held.arrays), array.shape[len(columns) :])
+    return compute([node], [*held.arrays, np.asarray(array, form.dtype)])[0]
+
+
+@lru_cache(maxsize=512)
+def _compressed(node: Node, rows: int, symmetric: bool) -> Compressed:
+    return compress(node, rows, symmetric)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(nodes: tuple[Node, ...], memory_limit: int | None) -> tuple[CompiledPlan, tuple[int, ...]]:
+    inputs = sorted(leaves(nodes), key=position_of)
+    return compile_plan(make_plan(nodes, inputs, memory_limit)), tuple([position_of(leaf) for leaf in inputs])
