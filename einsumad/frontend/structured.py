@@ -8,8 +8,8 @@ all that is needed then, from the values that the arguments had.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import product
+from functools import cache, partial
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from einsumad.frontend.cache import Derivation, Part, run
 from einsumad.frontend.requests import Asked, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
-from einsumad.frontend.trees import flatten
+from einsumad.frontend.trees import flatten, register
 from einsumad.frontend.values import known_value, snapshot
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request
@@ -173,6 +173,32 @@ def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTens
     pairs = [(i, j) for i in range(count) for j in range(count)]
     forms = {pair: results.form(start + k) for k, pair in enumerate(pairs)}
     return BlockTensor(layout, forms, lambda wanted: results.arrays([start + pairs.index(pair) for pair in wanted]))
+
+
+@cache
+def containers() -> str:
+    """The name under which structured tensors are containers of their arrays, which ``ea.compile`` computes."""
+    name = "einsumad.structured"
+    register(name, CompressedTensor, _arrays_of, lambda form, arrays: CompressedTensor(Structured(form, tuple(arrays))))
+    register(name, BlockTensor, _arrays_of_blocks, _blocks_of)
+    return name
+
+
+def _arrays_of(tensor: CompressedTensor) -> tuple[tuple[Any, ...], Form]:
+    return tensor.held.arrays, tensor.held.form
+
+
+def _arrays_of_blocks(tensor: BlockTensor) -> tuple[list[Any], Any]:
+    blocks = tensor.blocks()
+    forms = {pair: (held.form, len(held.arrays)) for pair, held in blocks.items()}
+    return [array for held in blocks.values() for array in held.arrays], (tensor.layout, forms, tensor.symmetric)
+
+
+def _blocks_of(made_of: Any, arrays: Any) -> BlockTensor:
+    layout, forms, symmetric = made_of
+    waiting = iter(arrays)
+    held = {pair: Structured(form, tuple(islice(waiting, count))) for pair, (form, count) in forms.items()}
+    return BlockTensor(layout, {}, lambda _: (), held, symmetric)
 
 
 def _leaves_of(tree: Any, given: Any) -> list[Any]:
