@@ -24,19 +24,36 @@ from einsumad.planning import Factor, readable_bytes
 
 def structure_text(form: Form, arrays: Sequence[Any]) -> str:
     """The terms, a line for each stored array, and its size beside that of the dense tensor."""
+    lines = [equation_text(form, arrays)]
+    stored = stored_arrays(arrays)
+    for name, array in stored.items():
+        lines.append(f"  {name}  {shape_text(array.shape)} {array.dtype}  {readable_bytes(array.nbytes)}")
+    held = sum([array.nbytes for array in stored.values()])
+    lines.append(f"stored {readable_bytes(held)}, dense {shape_text(form.shape)} {readable_bytes(dense_bytes(form))}")
+    return "\n".join(lines)
+
+
+def equation_text(form: Form, arrays: Sequence[Any]) -> str:
+    """The tensor as the sum of its terms."""
     letters = index_names(len(form.shape))
     left = f"H[{','.join(letters)}]" if letters else "H"
-    stored = [k for k, array in enumerate(arrays) if array.shape]
-    names = {k: _name(place) for place, k in enumerate(stored)}
-    terms = [_term_text(term, names, arrays) for term in form.terms]
-    lines = [f"{left} = {_sum_text(terms)}"]
-    for k in stored:
-        array = arrays[k]
-        lines.append(f"  {names[k]}  {_shape(array.shape)} {array.dtype}  {readable_bytes(array.nbytes)}")
-    held = sum([arrays[k].nbytes for k in stored])
-    dense = prod(form.shape) * form.dtype.itemsize
-    lines.append(f"stored {readable_bytes(held)}, dense {_shape(form.shape)} {readable_bytes(dense)}")
-    return "\n".join(lines)
+    return f"{left} = {_sum_text(term_texts(form, arrays))}"
+
+
+def term_texts(form: Form, arrays: Sequence[Any]) -> list[str]:
+    """Each term."""
+    names = _names(arrays)
+    return [_term_text(term, names, arrays) for term in form.terms]
+
+
+def stored_arrays(arrays: Sequence[Any]) -> dict[str, Any]:
+    """The arrays under the names that the terms use; numbers are written into these."""
+    return {name: arrays[position] for position, name in _names(arrays).items()}
+
+
+def dense_bytes(form: Form) -> int:
+    """The bytes of the dense tensor."""
+    return prod(form.shape) * form.dtype.itemsize
 
 
 def blocks_text(names: Sequence[str], held: Mapping[tuple[int, int], Structured], symmetric: bool, stored: int) -> str:
@@ -46,9 +63,15 @@ def blocks_text(names: Sequence[str], held: Mapping[tuple[int, int], Structured]
         if not symmetric or i <= j:
             text = structure_text(block.form, block.arrays)
             lines.append(f"[{names[i]}, {names[j]}] {text}")
-    dense = sum([prod(block.form.shape) * block.form.dtype.itemsize for block in held.values()])
+    dense = sum([dense_bytes(block.form) for block in held.values()])
     lines.append(f"together stored {readable_bytes(stored)}, dense {readable_bytes(dense)}")
     return "\n".join(lines)
+
+
+def _names(arrays: Sequence[Any]) -> dict[int, str]:
+    """The names of the arrays by their positions."""
+    stored = [position for position, array in enumerate(arrays) if array.shape]
+    return {position: _name(place) for place, position in enumerate(stored)}
 
 
 def _name(place: int) -> str:
@@ -134,5 +157,6 @@ def _indices(labels: Sequence[int], letters: dict[int, str]) -> str:
     return f"[{','.join([letters[label] for label in labels])}]" if labels else ""
 
 
-def _shape(shape: Sequence[int]) -> str:
+def shape_text(shape: Sequence[int]) -> str:
+    """The sizes of the axes, or () where there are none."""
     return "×".join(map(str, shape)) if shape else "()"
