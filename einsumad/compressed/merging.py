@@ -17,7 +17,7 @@ import numpy as np
 
 from einsumad.compressed.storing import Stored, best_stored, bytes_of
 from einsumad.compressed.terms import Term, total_of, write_over, write_term
-from einsumad.graph import Labels, Node, Structural, Zero, order_key
+from einsumad.graph import Affine, Labels, Node, Structural, Zero, order_key
 from einsumad.planning import Factor
 from einsumad.rewriting import Progress, normalise
 
@@ -63,9 +63,8 @@ def _merged_alike(same: Sequence[Pair], progress: Progress) -> Sequence[Pair]:
     if len(same) == 1:
         return [_restored(*same[0])]
     terms = [term for term, _ in same]
-    skeleton = {*terms[0].axes, *[label for _, labels in terms[0].maps for label in labels]}
-    held = sorted(label for label in skeleton if any(label in labels for t in terms for _, labels in t.factors))
-    added = _added(terms, held, progress)
+    held, reading = _held(terms)
+    added = _added(terms, held, reading, progress)
     if added is None:
         return []
     stored = best_stored(added)
@@ -78,12 +77,26 @@ def _restored(term: Term, _: Stored) -> Pair:
     return term, best_stored(term)
 
 
-def _added(terms: Sequence[Term], held: Sequence[int], progress: Progress) -> Term | None:
+def _held(terms: Sequence[Term]) -> tuple[list[int], tuple[Factor, ...]]:
+    """The labels that their sum has, and the maps along which factors are read first: what a map gives is not held."""
+    maps = terms[0].maps
+    skeleton = {*terms[0].axes, *[label for _, labels in maps for label in labels]}
+    held = {label for term in terms for _, labels in term.factors for label in labels}.intersection(skeleton)
+    reading: list[Factor] = []
+    for item in maps:
+        target = item.labels[0] if isinstance(item.node, Affine) else item.labels[-1]
+        if target in held and item.labels.count(target) == 1:
+            reading.append(item)
+            held = (held - {target}).union([label for label in item.labels if label != target])
+    return sorted(held), tuple(reading)
+
+
+def _added(terms: Sequence[Term], held: Sequence[int], reading: tuple[Factor, ...], progress: Progress) -> Term | None:
     """The sum of the terms as one of a single factor over these labels; None if it is zero."""
     first = terms[0]
     parts: list[Node] = []
     for term in terms:
-        inner = replace(term, maps=(), axes=tuple(held))
+        inner = replace(term, maps=reading, axes=tuple(held))
         parts.append(write_over(inner, [(label,) for label in held]))
     total = total_of(parts, [first.sizes[label] for label in held], first.dtype)
     kept = frozenset([inner for part in parts for inner in part.operands if not isinstance(inner, Structural)])

@@ -18,7 +18,7 @@ from einsumad.rewriting import Progress, inline, normalise
 
 _MOST_TERMS = 64
 _MOST_OPENED = 24
-_DEEPEST = 3
+_DEEPEST = 5
 _CLEARLY = 0.9
 
 
@@ -106,19 +106,26 @@ def _shows(node: Add | Einsum, depth: int) -> bool:
 
 
 def _ties(node: Node, depth: int = _DEEPEST) -> bool:
-    """Whether a 0/1 tensor of the product, or of one inside of it, relates two of its axes."""
+    """Whether 0/1 tensors relate two axes of the node."""
+    return any(len(group) > 1 for group in _tied_axes(node, depth))
+
+
+def _tied_axes(node: Node, depth: int) -> list[set[int]]:
+    """The axes that 0/1 tensors relate to each other, directly or through summed labels, inside of operands too."""
     match node:
         case Structural():
-            return not isinstance(node, Ones)
-        case Add():
-            return depth > 0 and any(_ties(term, depth - 1) for term in node.operands)
-        case Einsum():
-            axes = range(len(node.shape))
-            return depth > 0 and any(
-                len(set(labels).intersection(axes)) > 1 and _ties(operand, depth - 1)
-                for operand, labels in zip(node.operands, node.inputs, strict=True)
-            )
-    return False
+            return [] if isinstance(node, Ones) else [set(range(len(node.shape)))]
+        case Add() if depth:
+            return [group for term in node.operands for group in _tied_axes(term, depth - 1)]
+        case Einsum() if depth:
+            found: list[set[int]] = []
+            for operand, labels in zip(node.operands, node.inputs, strict=True):
+                for group in _tied_axes(operand, depth - 1):
+                    tied = {labels[axis] for axis in group}
+                    meeting = [other for other in found if not other.isdisjoint(tied)]
+                    found = [other for other in found if other not in meeting] + [tied.union(*meeting)]
+            return [kept for group in found if len(kept := group.intersection(range(len(node.shape)))) > 1]
+    return []
 
 
 def _opened(product: Einsum, place: int) -> list[Node]:

@@ -1,7 +1,7 @@
 """An estimate of the work a product takes when its pairs are contracted in a good order.
 
 Owns that estimate, by which factoring decides. Imports the working form; the path search is opt_einsum's. Invariant: it
-depends on labels and sizes only, deltas counted as the renaming they are.
+depends on labels and sizes only, deltas and maps of one index counted as the renaming they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 from math import prod
 from typing import TypeAlias
 
-from einsumad.graph import BOOL, Labels, Node, Ones, Unit
+from einsumad.graph import BOOL, Affine, Labels, Node, Ones, Selection, Unit
 
 _MOST_FOR_OPTIMAL = 4
 _MOVED = 2  # entries written count twice the work of one multiplication: they are written and read again
@@ -34,7 +34,7 @@ def product_work(
     sets = [
         frozenset([names.get(label, label) for label in labels])
         for operand, labels in zip(operands, inputs, strict=True)
-        if not isinstance(operand, (Unit, Ones)) and operand.dtype != BOOL
+        if not isinstance(operand, Ones) and not _renames(operand) and operand.dtype != BOOL
     ]
     core_output = {names.get(label, label) for label in kept} & set(chain.from_iterable(sets))
     embedded = _MOVED * volume(kept, sizes) if len(core_output) < len(kept) else 0
@@ -48,10 +48,15 @@ def sum_work(terms: int, labels: Iterable[int], sizes: Mapping[int, int]) -> int
     return (1 + _MOVED) * (terms - 1) * volume(labels, sizes)
 
 
+def _renames(operand: Node) -> bool:
+    """Whether the operand gives one index for another: a delta, or a map from one index to another."""
+    return isinstance(operand, Unit) or (isinstance(operand, Affine | Selection) and len(operand.shape) == 2)
+
+
 def _tied_names(operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int]) -> dict[int, int]:
     names: dict[int, int] = {}
     for operand, labels in zip(operands, inputs, strict=True):
-        if isinstance(operand, Unit):
+        if _renames(operand):
             roots = sorted({names.get(label, label) for label in labels}, key=lambda label: (label not in kept, label))
             tied = {label for label in names if names[label] in roots} | set(labels)
             names.update(dict.fromkeys(tied, roots[0]))
