@@ -15,7 +15,14 @@ import numpy as np
 
 from einsumad.compressed import algebra
 from einsumad.compressed.factorisations import Factorisation, Refined
-from einsumad.compressed.solving import Blocks, factorise_blocks, inverse_blocks
+from einsumad.compressed.solving import (
+    Blocks,
+    backward_error,
+    factorise_blocks,
+    factorise_whole,
+    inverse_blocks,
+    inverse_whole,
+)
 from einsumad.compressed.systems import System, damped, real_array
 from einsumad.compressed.values import Structured, times
 from einsumad.errors import ShapeError
@@ -129,10 +136,17 @@ class BlockSystem(System):
         return Blocks(tuple(parts), held, dict(enumerate(self.layout.sizes)), self.dtype, self.symmetric)
 
     def factorise(self, damping: float, memory_limit: int | None) -> Factorisation:
-        """A factorisation by elimination of one variable after the other."""
+        """A factorisation by elimination of one variable after the other, or of the whole where that loses digits."""
         blocks = self.blocks(damping)
-        return Refined(factorise_blocks(blocks, memory_limit), BlockSystem(self.layout, blocks.held, True).apply)
+        times = BlockSystem(self.layout, blocks.held, True).apply
+        found = factorise_blocks(blocks, memory_limit)
+        if backward_error(found.solve, times, self.size, self.dtype) > np.finfo(self.dtype).eps ** 0.5:
+            found = factorise_whole(blocks, memory_limit)
+        return Refined(found, times)
 
     def inverse(self, memory_limit: int | None) -> dict[Pair, Structured]:
-        """The blocks of the inverse."""
-        return inverse_blocks(self.blocks(0.0), memory_limit)
+        """The blocks of the inverse, by elimination, or of the whole where that loses digits."""
+        blocks = self.blocks(0.0)
+        found = inverse_blocks(blocks, memory_limit)
+        lost = backward_error(BlockSystem(self.layout, found, self.symmetric).apply, self.apply, self.size, self.dtype)
+        return found if lost <= np.finfo(self.dtype).eps ** 0.75 else inverse_whole(blocks, memory_limit)

@@ -37,6 +37,18 @@ class SquareMatrix(ABC):
     def symmetric(self) -> bool:
         """Whether the matrix is known to be symmetric: a Hessian, or one whose indices show it."""
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled: its structure refers to expressions of this process; pickle "
+            "dense() or to_sparse()"
+        )
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
     def diagonal(self) -> Any:
         """The entries whose row and column are the same, in the shape (or tree) of the rows."""
         system = self._system("diagonal")
@@ -87,7 +99,8 @@ class SquareMatrix(ABC):
         flat, extra = system.to_flat(right, "solve")
         if method == "cg":
             shift = flat.dtype.type(_checked_damping(damping))
-            bound = tolerance if tolerance is not None else 1e-10 if flat.dtype == np.float64 else 1e-5
+            usual = 1e-10 if flat.dtype == np.float64 else 1e-5
+            bound = usual if tolerance is None else _checked_tolerance(tolerance)
 
             def product(vector: np.ndarray) -> np.ndarray:
                 return np.asarray(system.apply(vector) + shift * vector)
@@ -149,7 +162,16 @@ class SquareMatrix(ABC):
 
 
 def _checked_damping(damping: Any) -> float:
-    number = float(damping)
-    if not isfinite(number):
+    if not _is_real(damping) or not isfinite(damping):
         raise ValueError(f"damping must be a finite number, got {damping!r}")
-    return number
+    return float(damping)
+
+
+def _checked_tolerance(tolerance: Any) -> float:
+    if not _is_real(tolerance) or not 0 < tolerance < 1:
+        raise ValueError(f"tolerance must be a number between 0 and 1, got {tolerance!r}")
+    return float(tolerance)
+
+
+def _is_real(number: Any) -> bool:
+    return not isinstance(number, str) and np.ndim(number) == 0 and np.asarray(number).dtype.kind in "fiu"

@@ -37,4 +37,14 @@ def block_sparse(blocks: Sequence[Sequence[Any]]) -> Any:
 def linear_operator(shape: tuple[int, int], dtype: np.dtype, times: Product, transposed: Product) -> Any:
     """A linear operator of SciPy on flat vectors and on matrices of columns."""
     library = sparse_linear_algebra()
-    return library.LinearOperator(shape, times, transposed, times, dtype, transposed)
+    forth, back = _of_real(times), _of_real(transposed)
+    return library.LinearOperator(shape, forth, back, forth, dtype, back)
+
+
+def _of_real(product: Product) -> Product:
+    def checked(v: np.ndarray) -> np.ndarray:
+        if v.dtype.kind not in "fiub":
+            raise TypeError(f"the operator needs real numbers, got dtype {v.dtype}")
+        return product(v)
+
+    return checked

@@ -15,6 +15,8 @@ from itertools import combinations
 from math import prod
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
 from einsumad.graph import BOOL, Labels, Leaf, Node, Structural, einsum, order_key, topological
@@ -80,8 +82,21 @@ def _pairs_last(term: Term, labels: Labels, rows: int) -> Labels:
 
 
 def _product(term: Term, group: Group, labels: Labels) -> Node:
-    masks = all(node.dtype == BOOL and not isinstance(node, Structural) for node, _ in group)
-    return einsum([f.node for f in group], [f.labels for f in group], labels, 1, BOOL if masks else term.dtype)
+    return einsum([f.node for f in group], [f.labels for f in group], labels, 1, _dtype(term, group, labels))
+
+
+def _dtype(term: Term, group: Group, labels: Labels) -> np.dtype:
+    """The dtype in which the product of a group is stored."""
+    if len(group) == 1 and group[0].labels == labels:
+        return group[0].node.dtype
+    return BOOL if _is_mask(group, labels) else term.dtype
+
+
+def _is_mask(group: Group, labels: Labels) -> bool:
+    """Whether the group is a product of masks over these labels: a sum of masks is a number."""
+    return all(
+        node.dtype == BOOL and not isinstance(node, Structural) and set(held) <= set(labels) for node, held in group
+    )
 
 
 def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
@@ -97,7 +112,7 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
 def _stored(term: Term, summed: frozenset[int]) -> Stored | None:
     """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
     groups = _absorbed(_groups(term.items, summed), summed)
-    if not all(_keeps_masks(group, term) for group in groups):
+    if not all(_keeps_masks(group, _kept(group, summed), term) for group in groups):
         return None
     found: list[tuple[Group, Labels]] = []
     sizes: dict[Core, int] = {}
@@ -109,8 +124,7 @@ def _stored(term: Term, summed: frozenset[int]) -> Stored | None:
             sizes.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index})
             continue
         if labels:  # a number is written into the structure
-            itemsize = max([node.dtype.itemsize for node, _ in group])
-            sizes[_core(group, labels)] = term.volume(labels) * itemsize
+            sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
     return Stored(tuple(found), sizes)
 
 
@@ -151,12 +165,12 @@ def _kept(group: Iterable[Factor], summed: frozenset[int]) -> Labels:
     return tuple(dict.fromkeys([label for _, labels in group for label in labels if label not in summed]))
 
 
-def _keeps_masks(group: Group, term: Term) -> bool:
+def _keeps_masks(group: Group, labels: Labels, term: Term) -> bool:
     """Whether no mask in the group leaves a factor outside of it that may be infinite, and maps are not stored."""
     masks = [item for item in group if item.node.dtype == BOOL and not isinstance(item.node, Structural)]
     if len(group) > 1 and all(isinstance(node, Structural) for node, _ in group):
         return False
-    if not masks or len(masks) == len(group):
+    if not masks or _is_mask(group, labels):
         return True
     inside = set(group)
     return not any(item not in inside and _may_be_infinite(item.node) for item in term.factors)

@@ -93,7 +93,7 @@ class TensorSystem(System):
 
     def trace(self) -> Any:
         """The sum of the diagonal."""
-        return self.held.compute([trace(self.held.form)])[0]
+        return self.held.compute([trace(self.held.form)])[0][()]
 
     def factorise(self, damping: float, memory_limit: int | None) -> Factorisation:
         """A factorisation by the structure of the tensor."""

@@ -112,19 +112,21 @@ class CompressedTensor(SquareMatrix, Shown):
 
     def with_rows(self, rows: int) -> CompressedTensor:
         """The same tensor, of which the first `rows` axes are the rows."""
-        if isinstance(rows, bool) or int(rows) != rows or not 0 <= rows <= len(self.shape):
+        if rows not in range(len(self.shape) + 1) or isinstance(rows, bool):
             raise ShapeError(f"rows must be a number of axes from 0 to {len(self.shape)}, got {rows!r}")
         return CompressedTensor(algebra.with_rows(self.held, int(rows)))
 
     def same_structure(self, other: CompressedTensor) -> bool:
         """Whether both are the same sum of products over arrays of the same shapes, whatever the values."""
+        if not isinstance(other, CompressedTensor):
+            raise TypeError(f"same_structure needs a CompressedTensor, got a {type(other).__name__}")
         mine, theirs = self.held.form, other.held.form
         return mine.rows == theirs.rows and structural_key([mine.node])[0] == structural_key([theirs.node])[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("a compressed tensor has no dense array to share: let NumPy copy")
-        return self.dense().astype(self.dtype if dtype is None else dtype, copy=False)
+        return np.asarray(self.dense()).astype(self.dtype if dtype is None else dtype, copy=False)
 
     def __repr__(self) -> str:
         return f"<CompressedTensor {self.shape} {self.dtype}>\n{self.structure}"

@@ -4,8 +4,25 @@ Imports forms, their values and the factorisations. A strategy is found from ind
 at only when it is carried out.
 """
 
-from einsumad.compressed.solving.bordered import Blocks, factorise_blocks, inverse_blocks
+from einsumad.compressed.solving.bordered import (
+    Blocks,
+    factorise_blocks,
+    factorise_whole,
+    inverse_blocks,
+    inverse_whole,
+)
 from einsumad.compressed.solving.choice import choose
+from einsumad.compressed.solving.guarded import backward_error
 from einsumad.compressed.solving.strategy import Strategy, is_symmetric
 
-__all__ = ["Blocks", "Strategy", "choose", "factorise_blocks", "inverse_blocks", "is_symmetric"]
+__all__ = [
+    "Blocks",
+    "Strategy",
+    "backward_error",
+    "choose",
+    "factorise_blocks",
+    "factorise_whole",
+    "inverse_blocks",
+    "inverse_whole",
+    "is_symmetric",
+]

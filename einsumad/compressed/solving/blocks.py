@@ -60,7 +60,7 @@ class BlockStrategy(Strategy):
         right = ones.reshape((*sizes, self.width)).transpose(back).reshape(prod(sizes), self.width)
         found = factorisation.solve(right).reshape((*self.shape, self.width)).transpose([*order, len(order)])
         columns = [self.shape[p] for p in self.open]
-        array = np.ascontiguousarray(found.reshape((*sizes, *columns)))
+        array = found.reshape((*sizes, *columns)).copy()
         place = {p: k for k, p in enumerate(order)}
         places = range(self.form.rows)
         axes = [place[p] + (len(self.open) if side and p in self.open else 0) for side in (0, 1) for p in places]

@@ -63,14 +63,26 @@ class Blocks:
 
 
 def factorise_blocks(blocks: Blocks, memory_limit: int | None) -> Factorisation:
-    """A factorisation of the whole."""
+    """A factorisation of the whole.
+
+    Of a variable whose own block is singular, or nearly so, it says nothing about the whole, which is taken at once.
+    """
     chosen = eliminated_part(blocks, memory_limit)
     if chosen is None:
-        return _factorised_whole(blocks, memory_limit)
+        return factorise_whole(blocks, memory_limit)
     part, strategy = chosen
-    inner = strategy.factorise(blocks.held[part, part].arrays)
+    try:
+        inner = strategy.factorise(blocks.held[part, part].arrays)
+    except LinearAlgebraError:
+        return factorise_whole(blocks, memory_limit)
     step = _Elimination(blocks, part, strategy, inner)
-    schur = factorise_blocks(step.complement(), memory_limit)
+    try:
+        schur = factorise_blocks(step.complement(), memory_limit)
+    except LinearAlgebraError:
+        largest = float(_row_scale(blocks, part).max(initial=0))
+        if abs(inner.smallest_pivot) > np.sqrt(np.finfo(blocks.dtype).eps) * largest:
+            raise
+        return factorise_whole(blocks, memory_limit)
     lower = None if blocks.symmetric else step.border(lower=True)
     return Bordered(inner, step.border(lower=False), schur, lower=lower, eliminated=blocks.places(part))
 
@@ -93,7 +105,7 @@ def eliminated_part(blocks: Blocks, memory_limit: int | None) -> tuple[int, Stra
     return -part, strategy
 
 
-def _factorised_whole(blocks: Blocks, memory_limit: int | None) -> Factorisation:
+def factorise_whole(blocks: Blocks, memory_limit: int | None) -> Factorisation:
     """The one variable that is left in its structure, or all of them as one dense matrix."""
     if len(blocks.parts) == 1:
         (part,) = blocks.parts
@@ -251,10 +263,13 @@ def inverse_blocks(blocks: Blocks, memory_limit: int | None) -> dict[Pair, Struc
     """The blocks of the inverse."""
     chosen = eliminated_part(blocks, memory_limit)
     if chosen is None:
-        return _inverse_whole(blocks, memory_limit)
+        return inverse_whole(blocks, memory_limit)
     part, strategy = chosen
-    step = _Elimination(blocks, part, strategy, strategy.factorise(blocks.held[part, part].arrays))
-    found = inverse_blocks(step.complement(), memory_limit)
+    try:
+        step = _Elimination(blocks, part, strategy, strategy.factorise(blocks.held[part, part].arrays))
+        found = inverse_blocks(step.complement(), memory_limit)
+    except LinearAlgebraError:
+        return inverse_whole(blocks, memory_limit)
     inverse = strategy.inverse(blocks.held[part, part].arrays)
     solved = {j: algebra.multiply(inverse, step.left[j]) for j in step.rest}
     turned = {i: algebra.multiply(step.right[i], inverse) for i in step.rest}
@@ -268,12 +283,13 @@ def inverse_blocks(blocks: Blocks, memory_limit: int | None) -> dict[Pair, Struc
     return found
 
 
-def _inverse_whole(blocks: Blocks, memory_limit: int | None) -> dict[Pair, Structured]:
+def inverse_whole(blocks: Blocks, memory_limit: int | None) -> dict[Pair, Structured]:
+    """The blocks of the inverse of the whole at once."""
     if len(blocks.parts) == 1:
         (part,) = blocks.parts
         held = blocks.held[part, part]
         return {(part, part): choose(held.form, memory_limit).inverse(held.arrays)}
-    array = _factorised_whole(blocks, memory_limit).solve(np.eye(blocks.size, dtype=blocks.dtype))
+    array = factorise_whole(blocks, memory_limit).solve(np.eye(blocks.size, dtype=blocks.dtype))
     found: dict[Pair, Structured] = {}
     for i in blocks.parts:
         for j in blocks.parts:

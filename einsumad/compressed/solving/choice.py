@@ -8,7 +8,7 @@ matrices and updates of low rank are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -16,6 +16,7 @@ from math import prod
 from einsumad.compressed.forms import Form, make_form
 from einsumad.compressed.solving.blocks import BlockStrategy, IdentityStrategy, is_identity, tied_positions
 from einsumad.compressed.solving.contents import groups_of, joined, part_form, products_of
+from einsumad.compressed.solving.guarded import GuardedStrategy
 from einsumad.compressed.solving.kronecker import KroneckerStrategy, PairStrategy
 from einsumad.compressed.solving.low_rank import LowRankStrategy, Outer, outer_of
 from einsumad.compressed.solving.scattered import BandedStrategy, SparseStrategy, band_of, stored_entries
@@ -44,7 +45,15 @@ def choose(form: Form, memory_limit: int | None = None) -> Strategy:
             f'over the limit of {readable_bytes(limit)}: solve with method="cg", which needs products only, or raise '
             f"the limit with memory_limit={least.effort.bytes} (bytes)"
         )
-    return min(within, key=lambda strategy: strategy.effort.seconds)
+    return _guarded(sorted(within, key=lambda strategy: strategy.effort.seconds))
+
+
+def _guarded(ordered: Sequence[Strategy]) -> Strategy:
+    """The first strategy, with those after it in reserve where it may lose digits and its parts have no reserve."""
+    if not ordered[0].rough or isinstance(ordered[0], KroneckerStrategy):
+        return ordered[0]
+    last = next((k for k, strategy in enumerate(ordered) if not strategy.rough), len(ordered))
+    return GuardedStrategy(ordered[: last + 1])
 
 
 def _best(form: Form) -> list[Strategy]:

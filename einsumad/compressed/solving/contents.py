@@ -19,10 +19,9 @@ Positions = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Product:
-    """``coefficient · scalars · ⊗ contents``: a sum of terms for each group of positions."""
+    """``front · ⊗ contents``: a number, which may be a sum, and a sum of terms for each group of positions."""
 
-    coefficient: Number
-    scalars: tuple[Factor, ...]
+    front: Term
     contents: tuple[tuple[Term, ...], ...]
 
     @property
@@ -30,16 +29,17 @@ class Product:
         """What identifies the contents."""
         return tuple([tuple([write_term(term) for term in terms]) for terms in self.contents])
 
-    @property
-    def weight(self) -> tuple[object, ...]:
-        """What identifies the number in front."""
-        return (self.coefficient, *[node for node, _ in self.scalars])
-
     def weighted(self, group: int) -> tuple[Term, ...]:
         """The contents of one group, with the number in front of the product."""
         return tuple(
             [
-                replace(term, coefficient=self.coefficient * term.coefficient, factors=(*term.factors, *self.scalars))
+                replace(
+                    term,
+                    coefficient=self.front.coefficient * term.coefficient,
+                    factors=(*term.factors, *self.front.factors),
+                    maps=(*term.maps, *self.front.maps),
+                    sizes={**term.sizes, **self.front.sizes},
+                )
                 for term in self.contents[group]
             ]
         )
@@ -94,8 +94,8 @@ def products_of(form: Form, groups: Sequence[Positions]) -> list[Product]:
 
 
 def _product_of(term: Term, rows: int, groups: Sequence[Positions]) -> Product:
-    scalars = tuple([item for item in term.factors if not item.labels])
     contents: list[tuple[Term, ...]] = []
+    apart = set(term.sizes)
     for group in groups:
         axes = tuple([term.axes[side + p] for side in (0, rows) for p in group])
         reached = set(axes)
@@ -105,7 +105,10 @@ def _product_of(term: Term, rows: int, groups: Sequence[Positions]) -> Product:
         maps = tuple([item for item in term.maps if reached.issuperset(item.labels)])
         sizes = {label: term.sizes[label] for label in reached}
         contents.append((Term(1, factors, maps, axes, sizes, term.dtype),))
-    return Product(term.coefficient, scalars, tuple(contents))
+        apart -= reached
+    factors, maps = (tuple([f for f in items if apart.issuperset(f.labels)]) for items in (term.factors, term.maps))
+    front = Term(term.coefficient, factors, maps, (), {label: term.sizes[label] for label in apart}, term.dtype)
+    return Product(front, tuple(contents))
 
 
 def _differing(one: Product, other: Product) -> int | None:
@@ -122,7 +125,7 @@ def _added(one: Product, other: Product) -> Product:
     for k in range(len(contents)):
         if k == group:
             contents[k] = (*one.weighted(k), *other.weighted(k))
-    return Product(1, (), tuple(contents))
+    return Product(Term(1, (), (), (), {}, one.front.dtype), tuple(contents))
 
 
 def joined(choice: Sequence[Term], groups: Sequence[Positions]) -> Term:

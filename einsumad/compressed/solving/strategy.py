@@ -7,17 +7,17 @@ numbers; cost and memory are known before anything is computed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from einsumad.compressed.factorisations import Factorisation, Permuted
+from einsumad.compressed.factorisations import Factorisation, Permuted, Refined
 from einsumad.compressed.forms import Form, make_form, slot_of, transposed
 from einsumad.compressed.terms import Term
-from einsumad.compressed.values import Structured, read_only
+from einsumad.compressed.values import Structured, read_only, times
 from einsumad.graph import Labels, Shape
 from einsumad.planning import Factor
 
@@ -67,8 +67,16 @@ class Strategy(ABC):
     def inverse(self, arrays: Arrays) -> Structured:
         """The inverse in its structure; without any it is dense."""
         factorisation = self.factorise(arrays)
+        if self.rough:
+            factorisation = Refined(factorisation, product_of(Structured(self.form, tuple(arrays))))
         array = factorisation.solve(np.eye(prod(self.shape), dtype=self.form.dtype)).reshape((*self.shape, *self.shape))
         return of_array(array, tuple(range(2 * len(self.shape))), len(self.shape), factorisation.symmetric)
+
+
+def product_of(held: Structured) -> Callable[[np.ndarray], np.ndarray]:
+    """The square matrix times arrays of shape (N, m)."""
+    columns = held.form.shape[held.form.rows :]
+    return lambda flat: times(held, flat.reshape((*columns, flat.shape[1]))).reshape(flat.shape)
 
 
 def of_array(array: np.ndarray, axes: Labels, rows: int, symmetric: bool) -> Structured:
