@@ -7,6 +7,18 @@ from einsumad.compressed.block_systems import Layout
 from einsumad.compressed.blocks import BlockTensor
 from einsumad.compressed.forms import Form, compress, transposed
 from einsumad.compressed.tensor import CompressedTensor
-from einsumad.compressed.values import Structured, read_only
+from einsumad.compressed.text import bytes_of, slots_of, structure_text
+from einsumad.compressed.values import Structured
 
-__all__ = ["BlockTensor", "CompressedTensor", "Form", "Layout", "Structured", "compress", "read_only", "transposed"]
+__all__ = [
+    "BlockTensor",
+    "CompressedTensor",
+    "Form",
+    "Layout",
+    "Structured",
+    "bytes_of",
+    "compress",
+    "slots_of",
+    "structure_text",
+    "transposed",
+]

@@ -76,22 +76,22 @@ class BlockTensor(SquareMatrix):
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays that are stored; one that several blocks have counts once."""
-        arrays = {id(array): array for held in self._all().values() for array in held.arrays}
+        arrays = {id(array): array for held in self.blocks().values() for array in held.arrays}
         return sum([array.nbytes for array in arrays.values()])
 
     @property
     def structure(self) -> str:
         """The structure of each block, and the size of both forms."""
-        return blocks_text(self.layout.names, self._all(), self.symmetric, self.nbytes)
+        return blocks_text(self.layout.names, self.blocks(), self.symmetric, self.nbytes)
 
     @property
     def T(self) -> BlockTensor:  # noqa: N802 (NumPy's name)
         """The matrix with the columns as rows."""
-        return self._of(_turned(self._all()), self.symmetric)
+        return self._of(_turned(self.blocks()), self.symmetric)
 
     def dense(self, *, memory_limit: int | None = None) -> Any:
         """The blocks as arrays, in a tree of trees like that of ``ea.hessian``; over the limit MemoryLimitError."""
-        blocks = self._all()
+        blocks = self.blocks()
         rows = []
         for i in range(len(self)):
             row = [blocks[i, j].compute([blocks[i, j].form.node], memory_limit)[0] for j in range(len(self))]
@@ -109,7 +109,7 @@ class BlockTensor(SquareMatrix):
 
     def to_sparse(self) -> Any:
         """The whole as a sparse array of SciPy."""
-        held = self._all()
+        held = self.blocks()
         return block_sparse(
             [[sparse_matrix(held[i, j].form, held[i, j].arrays) for j in range(len(self))] for i in range(len(self))]
         )
@@ -117,7 +117,7 @@ class BlockTensor(SquareMatrix):
     def as_linear_operator(self) -> Any:
         """The matrix on flat vectors, the variables one after the other, as a LinearOperator of SciPy."""
         system = self._system("as_linear_operator")
-        turned = BlockSystem(self.layout, _turned(self._all()), self.symmetric)
+        turned = BlockSystem(self.layout, _turned(self.blocks()), self.symmetric)
         return linear_operator(
             self.shape,
             self.dtype,
@@ -153,7 +153,7 @@ class BlockTensor(SquareMatrix):
             flat, extra = system.to_flat(other, "H @ v")
             return system.from_flat(system.apply(flat), extra)
         _check_same(self, other)
-        mine, theirs = self._all(), other._all()
+        mine, theirs = self.blocks(), other.blocks()
         found: dict[Pair, Structured] = {}
         for i, j in product(range(len(self)), repeat=2):
             parts = [algebra.multiply(mine[i, k], theirs[k, j]) for k in range(len(self))]
@@ -164,8 +164,8 @@ class BlockTensor(SquareMatrix):
         if not isinstance(other, BlockTensor):
             return NotImplemented
         _check_same(self, other)
-        theirs = other._all()
-        found = {pair: algebra.add(held, theirs[pair]) for pair, held in self._all().items()}
+        theirs = other.blocks()
+        found = {pair: algebra.add(held, theirs[pair]) for pair, held in self.blocks().items()}
         return self._of(found, self.symmetric and other.symmetric)
 
     def __neg__(self) -> BlockTensor:
@@ -178,7 +178,7 @@ class BlockTensor(SquareMatrix):
         if not is_number(other):
             return NotImplemented
         number = float(other)
-        return self._of({pair: algebra.scale(held, number) for pair, held in self._all().items()}, self.symmetric)
+        return self._of({pair: algebra.scale(held, number) for pair, held in self.blocks().items()}, self.symmetric)
 
     __rmul__ = __mul__
 
@@ -197,12 +197,13 @@ class BlockTensor(SquareMatrix):
                 self._held[pair] = Structured(self._forms[pair], tuple(arrays))
             return [self._held[pair] for pair in pairs]
 
-    def _all(self) -> dict[Pair, Structured]:
+    def blocks(self) -> dict[Pair, Structured]:
+        """All blocks, for each its form and arrays."""
         pairs = [(i, j) for i in range(len(self)) for j in range(len(self))]
         return dict(zip(pairs, self._blocks(pairs), strict=True))
 
     def _system(self, what: str) -> BlockSystem:  # noqa: ARG002 (it is square always)
-        return BlockSystem(self.layout, self._all(), self.symmetric)
+        return BlockSystem(self.layout, self.blocks(), self.symmetric)
 
 
 class BlockRow(Sequence[CompressedTensor]):

@@ -50,41 +50,41 @@ class CompressedTensor(SquareMatrix):
         super().__init__()
         for array in structured.arrays:
             read_only(array)
-        self._held = structured
+        self.held = structured
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the dense tensor."""
-        return self._held.form.shape
+        return self.held.form.shape
 
     @property
     def rows(self) -> int:
         """How many axes, from the first on, are those of the output."""
-        return self._held.form.rows
+        return self.held.form.rows
 
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the entries."""
-        return self._held.form.dtype
+        return self.held.form.dtype
 
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays that are stored."""
-        return sum([array.nbytes for array in self._held.arrays])
+        return sum([array.nbytes for array in self.held.arrays])
 
     @property
     def structure(self) -> str:
         """The structure in index notation, the stored arrays, and the size of both forms."""
-        return structure_text(self._held.form, self._held.arrays)
+        return structure_text(self.held.form, self.held.arrays)
 
     @property
     def T(self) -> CompressedTensor:  # noqa: N802 (NumPy's name)
         """The tensor with the columns as rows."""
-        return CompressedTensor(algebra.transpose(self._held))
+        return CompressedTensor(algebra.transpose(self.held))
 
     def dense(self, *, memory_limit: int | None = None) -> np.ndarray:
         """The tensor as an array; over the limit (default: the machine's memory) :class:`MemoryLimitError`."""
-        (result,) = self._held.compute([self._held.form.node], memory_limit)
+        (result,) = self.held.compute([self.held.form.node], memory_limit)
         return result
 
     def inverse(self, *, memory_limit: int | None = None) -> CompressedTensor:
@@ -93,19 +93,19 @@ class CompressedTensor(SquareMatrix):
         Raises :class:`LinearAlgebraError` for a singular matrix.
         """
         self._system("inverse")
-        return CompressedTensor(choose(self._held.form, memory_limit).inverse(self._held.arrays))
+        return CompressedTensor(choose(self.held.form, memory_limit).inverse(self.held.arrays))
 
     def to_sparse(self) -> Any:
         """The matrix of flattened rows and columns as a sparse array of SciPy: what is not zero by the structure."""
-        return sparse_matrix(self._held.form, self._held.arrays)
+        return sparse_matrix(self.held.form, self.held.arrays)
 
     def as_linear_operator(self) -> Any:
         """The matrix of flattened rows and columns as a :class:`scipy.sparse.linalg.LinearOperator`."""
-        rows, columns, turned = self.shape[: self.rows], self.shape[self.rows :], algebra.transpose(self._held)
+        rows, columns, turned = self.shape[: self.rows], self.shape[self.rows :], algebra.transpose(self.held)
         return linear_operator(
             (prod(rows), prod(columns)),
             self.dtype,
-            lambda v: times(self._held, v.reshape((*columns, *v.shape[1:]))).reshape((prod(rows), *v.shape[1:])),
+            lambda v: times(self.held, v.reshape((*columns, *v.shape[1:]))).reshape((prod(rows), *v.shape[1:])),
             lambda v: times(turned, v.reshape((*rows, *v.shape[1:]))).reshape((prod(columns), *v.shape[1:])),
         )
 
@@ -113,11 +113,11 @@ class CompressedTensor(SquareMatrix):
         """The same tensor, of which the first `rows` axes are the rows."""
         if isinstance(rows, bool) or int(rows) != rows or not 0 <= rows <= len(self.shape):
             raise ShapeError(f"rows must be a number of axes from 0 to {len(self.shape)}, got {rows!r}")
-        return CompressedTensor(algebra.with_rows(self._held, int(rows)))
+        return CompressedTensor(algebra.with_rows(self.held, int(rows)))
 
     def same_structure(self, other: CompressedTensor) -> bool:
         """Whether both are the same sum of products over arrays of the same shapes, whatever the values."""
-        mine, theirs = self._held.form, other._held.form
+        mine, theirs = self.held.form, other.held.form
         return mine.rows == theirs.rows and structural_key([mine.node])[0] == structural_key([theirs.node])[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -130,11 +130,11 @@ class CompressedTensor(SquareMatrix):
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, CompressedTensor):
-            return times(self._held, real_array(other, "H @ v")) if _is_array(other) else NotImplemented
+            return times(self.held, real_array(other, "H @ v")) if _is_array(other) else NotImplemented
         columns, rows = self.shape[self.rows :], other.shape[: other.rows]
         if columns != rows:
             raise ShapeError(f"the columns {columns} of the left do not meet the rows {rows} of the right")
-        return CompressedTensor(algebra.multiply(self._held, other._held))
+        return CompressedTensor(algebra.multiply(self.held, other.held))
 
     def __rmatmul__(self, other: Any) -> Any:
         if not _is_array(other):
@@ -143,17 +143,17 @@ class CompressedTensor(SquareMatrix):
         width = array.ndim - self.rows
         if width < 0 or array.shape[width:] != rows:
             raise ShapeError(f"v @ H needs last axes {rows}, those of the rows, got shape {array.shape}")
-        result = times(algebra.transpose(self._held), array.transpose([*range(width, array.ndim), *range(width)]))
+        result = times(algebra.transpose(self.held), array.transpose([*range(width, array.ndim), *range(width)]))
         columns = result.ndim - width
         return result.transpose([*range(columns, result.ndim), *range(columns)])
 
     @property
     def symmetric(self) -> bool:
         """Whether the matrix is known to be symmetric: a Hessian, or one whose indices show it."""
-        return is_symmetric(self._held.form)
+        return is_symmetric(self.held.form)
 
     def _system(self, what: str) -> TensorSystem:
-        return TensorSystem(self._held, what)
+        return TensorSystem(self.held, what)
 
     def __add__(self, other: Any) -> CompressedTensor:
         if not isinstance(other, CompressedTensor):
@@ -163,24 +163,24 @@ class CompressedTensor(SquareMatrix):
                 f"tensors of shapes {self.shape} and {other.shape}, with {self.rows} and {other.rows} axes of rows, "
                 "cannot be added"
             )
-        return CompressedTensor(algebra.add(self._held, other._held))
+        return CompressedTensor(algebra.add(self.held, other.held))
 
     def __neg__(self) -> CompressedTensor:
-        return CompressedTensor(algebra.scale(self._held, -1))
+        return CompressedTensor(algebra.scale(self.held, -1))
 
     def __sub__(self, other: Any) -> CompressedTensor:
         return self + -other if isinstance(other, CompressedTensor) else NotImplemented
 
     def __mul__(self, other: Any) -> CompressedTensor:
-        return CompressedTensor(algebra.scale(self._held, float(other))) if is_number(other) else NotImplemented
+        return CompressedTensor(algebra.scale(self.held, float(other))) if is_number(other) else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> CompressedTensor:
-        return CompressedTensor(algebra.scale(self._held, 1 / float(other))) if is_number(other) else NotImplemented
+        return CompressedTensor(algebra.scale(self.held, 1 / float(other))) if is_number(other) else NotImplemented
 
     def __getitem__(self, index: Any) -> CompressedTensor:
-        return CompressedTensor(algebra.restrict(self._held, places_of(index, self.shape)))
+        return CompressedTensor(algebra.restrict(self.held, places_of(index, self.shape)))
 
 
 def _is_array(value: Any) -> bool:

@@ -17,26 +17,40 @@ from typing import Any
 from einsumad.compressed.forms import Form, position_of
 from einsumad.compressed.terms import Term
 from einsumad.compressed.values import Structured
-from einsumad.graph import BOOL, Affine, Leaf
+from einsumad.graph import BOOL, Affine, Leaf, Node, leaves
 from einsumad.notation import index_names
 from einsumad.planning import Factor, readable_bytes
 
 
-def structure_text(form: Form, arrays: Sequence[Any]) -> str:
-    """The terms, a line for each stored array, and its size beside that of the dense tensor."""
+def structure_text(form: Form, arrays: Sequence[Any] | None = None) -> str:
+    """The terms, a line for each stored array, and its size beside that of the dense tensor.
+
+    Without arrays numbers have names too.
+    """
     letters = index_names(len(form.shape))
     left = f"H[{','.join(letters)}]" if letters else "H"
-    stored = [k for k, array in enumerate(arrays) if array.shape]
+    slots = slots_of(form)
+    stored = [k for k, leaf in slots.items() if leaf.shape or arrays is None]
     names = {k: _name(place) for place, k in enumerate(stored)}
     terms = [_term_text(term, names, arrays) for term in form.terms]
     lines = [f"{left} = {_sum_text(terms)}"]
-    for k in stored:
-        array = arrays[k]
-        lines.append(f"  {names[k]}  {_shape(array.shape)} {array.dtype}  {readable_bytes(array.nbytes)}")
-    held = sum([arrays[k].nbytes for k in stored])
-    dense = prod(form.shape) * form.dtype.itemsize
-    lines.append(f"stored {readable_bytes(held)}, dense {_shape(form.shape)} {readable_bytes(dense)}")
+    lines += [
+        f"  {names[k]}  {_shape(slots[k].shape)} {slots[k].dtype}  {readable_bytes(bytes_of(slots[k]))}" for k in stored
+    ]
+    held = readable_bytes(sum([bytes_of(slots[k]) for k in stored]))
+    lines.append(f"stored {held}, dense {_shape(form.shape)} {readable_bytes(bytes_of(form.node))}")
     return "\n".join(lines)
+
+
+def slots_of(form: Form) -> dict[int, Leaf]:
+    """The slots of a form by position, in order."""
+    found = {position_of(leaf): leaf for leaf in leaves([form.node])}
+    return {position: found[position] for position in sorted(found)}
+
+
+def bytes_of(node: Node) -> int:
+    """The bytes of a tensor that is stored."""
+    return prod(node.shape) * node.dtype.itemsize
 
 
 def blocks_text(names: Sequence[str], held: Mapping[tuple[int, int], Structured], symmetric: bool, stored: int) -> str:
@@ -65,7 +79,7 @@ def _sum_text(terms: Sequence[str]) -> str:
     return text
 
 
-def _term_text(term: Term, names: dict[int, str], arrays: Sequence[Any]) -> str:
+def _term_text(term: Term, names: dict[int, str], arrays: Sequence[Any] | None) -> str:
     letters = _letters(term)
     number = float(term.coefficient)
     parts: list[str] = []
@@ -74,7 +88,7 @@ def _term_text(term: Term, names: dict[int, str], arrays: Sequence[Any]) -> str:
         if position in names:
             text = names[position] + _indices(factor.labels, letters)
             parts.append(f"[{text}]" if factor.node.dtype == BOOL else text)
-        else:
+        elif arrays is not None:
             number *= float(arrays[position])
     parts += [_map_text(factor, letters, names) for factor in term.maps]
     tied: dict[int, list[int]] = {}

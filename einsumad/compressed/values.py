@@ -15,7 +15,7 @@ import numpy as np
 
 from einsumad.compressed.forms import Compressed, Form, compress, position_of
 from einsumad.compressed.operations import applied
-from einsumad.errors import ShapeError
+from einsumad.errors import ShapeError, TracingError
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.graph import Leaf, Node, leaves
 from einsumad.planning import make_plan
@@ -36,7 +36,14 @@ class Structured:
 def compute(nodes: Sequence[Node], arrays: Sequence[Any], memory_limit: int | None = None) -> tuple[np.ndarray, ...]:
     """The values of expressions over slots."""
     plan, positions = _compiled(tuple(nodes), memory_limit)
-    return plan(*[arrays[position] for position in positions])
+    given = [arrays[position] for position in positions]
+    if not all(isinstance(array, (np.ndarray, np.generic)) for array in given):
+        raise TracingError(
+            "a derivative in its structure depends on a traced value here, so its numbers are not known: take the "
+            "dense derivative to compute with it inside of a traced function, or return the tensor from the function "
+            "that ea.compile traces and compute outside"
+        )
+    return plan(*given)
 
 
 def structured(node: Node, arrays: Sequence[Any], rows: int, symmetric: bool = False) -> Structured:

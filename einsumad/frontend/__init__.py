@@ -8,6 +8,7 @@ from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
 from einsumad.frontend.explain import Explanation, explain
 from einsumad.frontend.facts import declare
+from einsumad.frontend.gauss_newton import gauss_newton, gauss_newton_diagonal
 from einsumad.frontend.products import jvp, vjp
 from einsumad.frontend.symbols import diff, einsum, evaluate, simplify, variable
 from einsumad.frontend.tensor import Tensor
@@ -37,6 +38,8 @@ __all__ = [
     "einsum",
     "evaluate",
     "explain",
+    "gauss_newton",
+    "gauss_newton_diagonal",
     "grad",
     "hessian",
     "hessian_diagonal",

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -21,10 +22,11 @@ from einsumad.errors import TracingError
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.recording import Captured, keeping
+from einsumad.frontend.structured import containers
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import check_memory_limit, document_like
-from einsumad.frontend.trees import Tree, flatten, unflatten
+from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
@@ -152,7 +154,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
     with keeping() as kept:
-        outputs, output_tree = trace_inputs(f, args, kwargs)
+        outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
         return None

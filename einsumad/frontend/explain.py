@@ -7,7 +7,7 @@ cache.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
@@ -15,16 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.frontend.cache import build_with_rules, plan_of
+from einsumad.compressed import bytes_of, slots_of, structure_text
+from einsumad.frontend.cache import Derivation, Part, build_with_rules, plan_of
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
 from einsumad.frontend.requests import build_derivation
+from einsumad.frontend.structured import structured_derivation
 from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
 from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
 from einsumad.graph.display import expression_text
-from einsumad.planning import Choice, Plan, Request
+from einsumad.planning import Choice, Plan, Request, binarise, expand, readable_bytes, total_cost
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,13 +37,17 @@ class Explanation:
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...]
     plan: Plan
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [self.title, *self.expressions(), *self.candidates(), str(self.plan)]
+        parts = [self.title, *self.expressions(), *self.notes, *self.candidates(), str(self.plan)]
         return "\n".join(parts)
 
     def expressions(self) -> list[str]:
-        """The outputs in index notation, and in matrix notation where they have one."""
+        """The outputs in index notation, and in matrix notation where they have one; or their structure."""
+        if self.parts:
+            return [structure_text(part.form) for part in self.parts if part.form is not None]
         return [expression_text(node) for node in self.outputs]
 
     def candidates(self) -> list[str]:
@@ -78,18 +84,57 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     with array_names(captured_names(function)):
         if isinstance(g, Transform):
             asked, found = g.ask(*args, **kwargs)
-            request, directions = asked.request, asked.directions
+            request, roots, directions = asked.request, asked.roots, asked.directions
         else:
             found = _trace_floats(g, args, kwargs)
-            request, directions = Request("derivatives", (0,)), ()
-    graph: tuple[Node, ...] = (*found.outputs, *found.variables.leaves, *directions)
+            request, roots, directions = Request("derivatives", (0,)), found.outputs, ()
+    graph: tuple[Node, ...] = (*roots, *found.variables.leaves, *directions)
     _, met = structural_key(graph)
     named = _named_slots(met)
     over_slots = substitute(graph, dict(zip(met, named, strict=True)))
-    counts = (len(found.outputs), len(found.variables.leaves))
-    derivation, _ = build_with_rules(lambda: build_derivation(request, over_slots, named, counts))
+    counts = (len(roots), len(found.variables.leaves))
+    in_structure = isinstance(g, Transform) and g.in_structure is not None
+    build = structured_derivation if in_structure else build_derivation
+    derivation, _ = build_with_rules(lambda: build(request, over_slots, named, counts))
     plan = plan_of(derivation, g.memory_limit if isinstance(g, Transform) else None)
-    return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan)
+    notes = _saved_bytes(derivation) if in_structure else _saved_work(request, over_slots, named, counts, plan)
+    return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan, derivation.parts, notes)
+
+
+_WHOLE: Mapping[str, Request] = {
+    "hessian-diagonal": Request("derivatives", (2,)),
+    "laplacian": Request("derivatives", (2,)),
+    "gauss-newton-diagonal": Request("gauss-newton"),
+}
+"""The requests that ask for a part of a matrix, and those for the whole."""
+
+
+def _saved_bytes(derivation: Derivation) -> tuple[str, ...]:
+    """How much less the structure of all results takes than the dense tensors."""
+    forms = [part.form for part in derivation.parts if part.form is not None]
+    stored = {place: bytes_of(leaf) for part in derivation.parts if part.form for place, leaf in _places(part)}
+    dense, held = sum([bytes_of(form.node) for form in forms]), sum(stored.values())
+    if held >= dense:
+        return (f"the structure gives no saving: {readable_bytes(held)} are stored, dense {readable_bytes(dense)}",)
+    return (f"the structure saves {1 - held / dense:.3%} of {readable_bytes(dense)}",)
+
+
+def _places(part: Part) -> list[tuple[int, Leaf]]:
+    return list(zip(part.places, slots_of(part.form).values(), strict=True)) if part.form is not None else []
+
+
+def _saved_work(
+    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int], plan: Plan
+) -> tuple[str, ...]:
+    """How much less work a part of a matrix takes than the whole."""
+    whole = _WHOLE.get(request.kind)
+    if whole is None:
+        return ()
+    derivation, _ = build_with_rules(lambda: build_derivation(whole, graph, slots, counts))
+    cost = total_cost(binarise(expand(derivation.outputs)))
+    if plan.flops >= cost.flops:
+        return (f"the structure gives no saving: {plan.flops:,} flops, as the whole matrix ({cost.flops:,})",)
+    return (f"the whole matrix would take {cost.flops:,} flops",)
 
 
 def captured_names(function: Any) -> dict[int, str]:

@@ -8,20 +8,20 @@ all that is needed then, from the values that the arguments had.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import product
+from functools import cache, partial
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
 from einsumad.compressed import BlockTensor, CompressedTensor, Form, Layout, Structured, compress, transposed
-from einsumad.errors import InternalError
+from einsumad.errors import InternalError, ShapeError
 from einsumad.frontend.cache import Derivation, Part, run
 from einsumad.frontend.requests import Asked, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
-from einsumad.frontend.trees import flatten
-from einsumad.frontend.values import known_value
+from einsumad.frontend.trees import flatten, register
+from einsumad.frontend.values import known_value, snapshot
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request
 
@@ -79,34 +79,75 @@ def structured_derivation(
     """
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
     derived = build_derivation(request, graph, slots, counts)
-    places: dict[Node, int] = {slot: ~k for k, slot in enumerate(slots)}
-    outputs: list[Node] = []
-
-    def place(core: Node) -> int:
-        if core not in places:
-            places[core] = len(outputs)
-            outputs.append(core)
-        return places[core]
-
+    stored = _Stored(slots)
     parts: list[Part] = []
-    kinds = [(root, order) for root in roots for order in request.orders]
+    highest = max(request.orders, default=2)
     nodes = iter(derived.outputs)
-    for root, order in kinds:
+    for scalar, order in _kinds(request, roots):
         known: dict[tuple[int, ...], Part] = {}
         for which in product(range(len(sources)), repeat=order):
             node = next(nodes)
             turned = known.get(which[::-1])
-            if order < max(request.orders):
-                known[which] = Part(None, (place(node),))
-            elif turned is not None and turned.form is not None and order == 2 and not root.shape:
+            if order < highest:
+                known[which] = Part(None, (stored.place(node),))
+            elif turned is not None and turned.form is not None and order == 2 and scalar:
                 known[which] = Part(transposed(turned.form), turned.places)
             else:
                 rows = len(node.shape) - (len(sources[which[-1]].shape) if which else 0)
-                symmetric = order == 2 and not root.shape and which[0] == which[1]
-                found = compress(node, rows, symmetric)
-                known[which] = Part(found.form, tuple([place(core) for core in found.cores]))
+                symmetric = order == 2 and scalar and which[0] == which[1]
+                known[which] = stored.part(node, rows, symmetric)
             parts.append(known[which])
-    return Derivation(slots, tuple(outputs), derived.choices, parts=tuple(parts))
+    return Derivation(slots, tuple(stored.outputs), derived.choices, parts=tuple(parts))
+
+
+class _Stored:
+    """The arrays of several results: each slot, and each expression that is computed, once."""
+
+    def __init__(self, slots: Sequence[Leaf]) -> None:
+        self.outputs: list[Node] = []
+        self._places: dict[Node, int] = {slot: ~k for k, slot in enumerate(slots)}
+
+    def place(self, core: Node) -> int:
+        """Where the value of an expression is found, as in :class:`Part`."""
+        if core not in self._places:
+            self._places[core] = len(self.outputs)
+            self.outputs.append(core)
+        return self._places[core]
+
+    def part(self, node: Node, rows: int, symmetric: bool) -> Part:
+        """A result in its structure."""
+        found = compress(node, rows, symmetric)
+        return Part(found.form, tuple([self.place(core) for core in found.cores]))
+
+
+def in_structure(nodes: Sequence[Node], slots: tuple[Leaf, ...], rows: int | None) -> Derivation:
+    """The derivation of what is stored for expressions, with so many axes of rows, or half of the axes."""
+    stored = _Stored(slots)
+    parts: list[Part] = []
+    for node in nodes:
+        count = len(node.shape) // 2 if rows is None else rows
+        if isinstance(rows, bool) or not 0 <= count <= len(node.shape):
+            raise ShapeError(f"rows must be a number of axes from 0 to {len(node.shape)}, got {rows!r}")
+        parts.append(stored.part(node, count, symmetric=False))
+    return Derivation(slots, tuple(stored.outputs), parts=tuple(parts))
+
+
+def from_parts(derivation: Derivation, computed: Sequence[Any], given: Sequence[Any]) -> list[CompressedTensor]:
+    """The results that are kept in their structure, from what was computed for them and the values of the slots."""
+    found: list[CompressedTensor] = []
+    for form, places in derivation.parts:
+        if form is None:
+            raise InternalError("a result has no structure")
+        arrays = tuple([computed[place] if place >= 0 else snapshot(given[~place]) for place in places])
+        found.append(CompressedTensor(Structured(form, arrays)))
+    return found
+
+
+def _kinds(request: Request, roots: Sequence[Node]) -> list[tuple[bool, int]]:
+    """For each group of results whether they belong to a scalar, and the order of derivative."""
+    if request.kind == "gauss-newton":
+        return [(True, 2)]
+    return [(not root.shape, order) for root in roots for order in request.orders]
 
 
 def arranged(results: Results) -> list[CompressedTensor]:
@@ -132,6 +173,32 @@ def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTens
     pairs = [(i, j) for i in range(count) for j in range(count)]
     forms = {pair: results.form(start + k) for k, pair in enumerate(pairs)}
     return BlockTensor(layout, forms, lambda wanted: results.arrays([start + pairs.index(pair) for pair in wanted]))
+
+
+@cache
+def containers() -> str:
+    """The name under which structured tensors are containers of their arrays, which ``ea.compile`` computes."""
+    name = "einsumad.structured"
+    register(name, CompressedTensor, _arrays_of, lambda form, arrays: CompressedTensor(Structured(form, tuple(arrays))))
+    register(name, BlockTensor, _arrays_of_blocks, _blocks_of)
+    return name
+
+
+def _arrays_of(tensor: CompressedTensor) -> tuple[tuple[Any, ...], Form]:
+    return tensor.held.arrays, tensor.held.form
+
+
+def _arrays_of_blocks(tensor: BlockTensor) -> tuple[list[Any], Any]:
+    blocks = tensor.blocks()
+    forms = {pair: (held.form, len(held.arrays)) for pair, held in blocks.items()}
+    return [array for held in blocks.values() for array in held.arrays], (tensor.layout, forms, tensor.symmetric)
+
+
+def _blocks_of(made_of: Any, arrays: Any) -> BlockTensor:
+    layout, forms, symmetric = made_of
+    waiting = iter(arrays)
+    held = {pair: Structured(form, tuple(islice(waiting, count))) for pair, (form, count) in forms.items()}
+    return BlockTensor(layout, {}, lambda _: (), held, symmetric)
 
 
 def _leaves_of(tree: Any, given: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.recording import recording
 from einsumad.frontend.registry import call_function
+from einsumad.frontend.structured import from_parts, in_structure
 from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.frontend.values import value_of
@@ -84,8 +85,18 @@ def simplify(expression: Tensor) -> Tensor:
     return Tensor(normalise([as_node(expression)])[0])
 
 
-def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, memory_limit: int | None = None) -> Any:
+def evaluate(
+    expressions: Any,
+    values: Mapping[Tensor, Any] | None = None,
+    *,
+    compressed: bool = False,
+    rows: int | None = None,
+    memory_limit: int | None = None,
+) -> Any:
     """The value of an expression, or of a tree of expressions, with the given values for its variables.
+
+    With `compressed` each is a :class:`CompressedTensor`. The first `rows` of its axes are those of the rows; without
+    it, half of them.
 
     Raises :class:`TracingError` naming variables that are needed and have no value, and :class:`ShapeError` for values
     that do not fit.
@@ -97,9 +108,10 @@ def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, me
 
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
-        return Derivation(slots, normalise(over_slots))
+        normal = normalise(over_slots)
+        return in_structure(normal, slots, rows) if compressed else Derivation(slots, normal)
 
-    derivation, _ = find_or_derive(("evaluate", structure), build)
+    derivation, _ = find_or_derive(("evaluate", structure, compressed, rows), build)
     values_found = {node: given[node] if node in given else value_of(node) for node in found}
     read = derivation.read()
     missing = [
@@ -107,7 +119,10 @@ def evaluate(expressions: Any, values: Mapping[Tensor, Any] | None = None, *, me
     ]
     if missing:
         raise TracingError(f"no value was given for {', '.join(missing)}")
-    return unflatten(tree, run(derivation, found, values_found.__getitem__, memory_limit))
+    arrays = run(derivation, found, values_found.__getitem__, memory_limit)
+    if not compressed:
+        return unflatten(tree, arrays)
+    return unflatten(tree, from_parts(derivation, arrays, [values_found[node] for node in found]))
 
 
 def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Trace:
     tree: Tree
 
 
+Flatten: TypeAlias = Callable[[Any], tuple[list[Any], Tree]]
 _enclosing: ContextVar[int | None] = ContextVar("differentiated traces that are open", default=None)
 
 
@@ -76,10 +77,12 @@ def _within(count: int) -> Iterator[None]:
         _enclosing.reset(token)
 
 
-def trace_inputs(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Node, ...], Tree]:
-    """The outputs of f on inputs of a plan, which are never differentiated."""
+def trace_inputs(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], flat: Flatten = flatten
+) -> tuple[tuple[Node, ...], Tree]:
+    """The outputs of f on inputs of a plan, which are never differentiated; `flat` takes the result apart."""
     with _within(0):
-        return run(f, args, kwargs)
+        return run(f, args, kwargs, flat)
 
 
 def further_orders() -> int:
@@ -147,10 +150,12 @@ def trace(
     return Trace(Variables(leaves, tuple(originals), tree), outputs, output_tree)
 
 
-def run(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Node, ...], Tree]:
+def run(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], flat: Flatten = flatten
+) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f as nodes; arrays and numbers among them are constants."""
     with one_leaf_per_array():
-        outputs, tree = flatten(_call(f, args, kwargs))
+        outputs, tree = flat(_call(f, args, kwargs))
         if not outputs:
             raise TracingError(
                 "the function returned nothing: a traced function must return an array or a tree of arrays"

@@ -7,7 +7,7 @@ dictionaries are walked in the order of their sorted keys.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -25,6 +25,17 @@ def flatten(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree and its shape."""
     leaves, spec = _optree().tree_flatten(tree)
     return list(leaves), spec
+
+
+def flatten_in(namespace: str, tree: Any) -> tuple[list[Any], Tree]:
+    """The leaves and the shape of a tree in which the classes registered under a name are containers too."""
+    leaves, spec = _optree().tree_flatten(tree, namespace=namespace)
+    return list(leaves), spec
+
+
+def register(namespace: str, kind: type, apart: Callable[[Any], Any], together: Callable[[Any, Any], Any]) -> None:
+    """Let a class be a container, in trees that are flattened under this name."""
+    _optree().register_pytree_node(kind, apart, together, namespace=namespace)
 
 
 def unflatten(spec: Tree, leaves: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ Imports graph, functions, calculus and rewriting. A plan is frozen data that can
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
+from einsumad.planning.expansion import expand
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.primitives import Factor
@@ -28,6 +29,7 @@ __all__ = [
     "Strategy",
     "binarise",
     "derive",
+    "expand",
     "jacobian",
     "make_plan",
     "physical_memory",

@@ -7,14 +7,14 @@ request, in the dtype of the sources, and share one graph, so that one plan comp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from typing import TypeAlias
 
 import numpy as np
 
 from einsumad.calculus import pull, push
-from einsumad.graph import Add, Node, add, cast, einsum, zero
+from einsumad.graph import Add, Node, add, cast, einsum, substitute, zero
 from einsumad.planning.cusps import expanded
 from einsumad.planning.strategy import Choice, Strategy, jacobian
 from einsumad.rewriting import Progress, normalise
@@ -170,6 +170,73 @@ def _laplacian(request: Request, asked: Asked) -> Derived:
     return Derived(asked.normalise([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
 
 
+def _gauss_newton(request: Request, asked: Asked) -> Derived:
+    """For each pair of sources ``Σ_mn J_m[o,i] L_mn[o,p] J_n[p,j]``, J the Jacobians of the residuals.
+
+    Without directions L is the identity and the roots are the residuals. Otherwise the directions are leaves that stand
+    for the residuals, the last root is a loss of these, and L its second derivative where they are the residuals.
+
+    Source: N. N. Schraudolph, Fast curvature matrix-vector products for second-order gradient descent, Neural
+    Computation 14, 2002, section 3.
+    """
+    choices: list[Choice] = []
+    residuals = asked.roots[: len(asked.directions)] if asked.directions else asked.roots
+    jacobians: list[tuple[Node, ...]] = []
+    for residual in residuals:
+        choices.append(jacobian(residual, asked.sources, request.strategy, (), asked.progress))
+        jacobians.append(choices[-1].jacobians)
+    between = _second_derivatives(asked, residuals, choices) if asked.directions else None
+    outputs: list[Node] = []
+    for i, row in enumerate(asked.sources):
+        for j, column in enumerate(asked.sources):
+            terms: list[Node] = []
+            for m, n in product(range(len(residuals)), repeat=2):
+                if between is not None:
+                    terms.append(_sandwich(jacobians[m][i], between[m, n], jacobians[n][j], residuals[m], residuals[n]))
+                elif m == n:
+                    terms.append(_sandwich(jacobians[m][i], None, jacobians[m][j], residuals[m], residuals[m]))
+            outputs.append(cast(add(terms) if len(terms) > 1 else terms[0], _dtype_of(row, [row, column])))
+    return Derived(asked.normalise(outputs), tuple(choices))
+
+
+def _second_derivatives(asked: Asked, residuals: Sequence[Node], choices: list[Choice]) -> dict[tuple[int, int], Node]:
+    """The second derivatives of the loss with respect to the leaves that stand for residuals, at the residuals."""
+    loss = asked.roots[-1]
+    within = Asked([loss], asked.directions, (), asked.progress)
+    tensors = _tensors_of(loss, within, 2, "auto", choices)
+    count = range(len(residuals))
+    pairs = [(m, n) for m in count for n in count]
+    found = [_arranged(tensors, pair, loss, asked.directions) for pair in pairs]
+    at = substitute(found, dict(zip(asked.directions, residuals, strict=True)))
+    return dict(zip(pairs, at, strict=True))
+
+
+def _sandwich(left: Node, middle: Node | None, right: Node, rows: Node, columns: Node) -> Node:
+    """``Σ_op left[o,i] middle[o,p] right[p,j]``; without a middle ``Σ_o left[o,i] right[o,j]``."""
+    out, into = len(rows.shape), len(columns.shape)
+    first = range(out)
+    second = first if middle is None else range(out, out + into)
+    start = out + into
+    i = range(start, start + len(left.shape) - out)
+    j = range(start + len(i), start + len(i) + len(right.shape) - into)
+    operands, inputs = [left, right], [[*first, *i], [*second, *j]]
+    if middle is not None:
+        operands.append(middle)
+        inputs.append([*first, *second])
+    return einsum(operands, inputs, [*i, *j], 1)
+
+
+def _gauss_newton_diagonal(request: Request, asked: Asked) -> Derived:
+    """For each source the diagonal of its block of the Gauss–Newton matrix."""
+    outputs: list[Node] = []
+    choices: list[Choice] = []
+    for source in asked.sources:
+        whole = _gauss_newton(request, replace(asked, sources=[source]))
+        choices.extend(whole.choices)
+        outputs.append(_diagonal(whole.outputs[0], len(source.shape)))
+    return Derived(asked.normalise(outputs), tuple(choices))
+
+
 def _diagonal(node: Node, rank: int) -> Node:
     """``H[a, a]``; taken of each term of a sum, so that no term is formed outside its diagonal."""
     if isinstance(node, Add):
@@ -188,4 +255,6 @@ REQUESTS: Mapping[str, Builder] = {
     "hvp": _hvp,
     "hessian-diagonal": _hessian_diagonal,
     "laplacian": _laplacian,
+    "gauss-newton": _gauss_newton,
+    "gauss-newton-diagonal": _gauss_newton_diagonal,
 }

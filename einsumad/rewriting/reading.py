@@ -65,6 +65,22 @@ def read_first(node: Einsum, context: Context) -> Node | None:
     return None
 
 
+def read_diagonal(node: Einsum, context: Context) -> Node | None:
+    """``f(A)[i,i] = f(A[i,i])``, for sums as for functions, where nothing else uses the function."""
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if len(set(labels)) == len(labels) or not isinstance(operand, Elementwise | Add) or operand.dtype == BOOL:
+            continue
+        if context.is_shared(operand) or node.operands.count(operand) > 1 or support(operand):
+            continue
+        distinct = tuple(dict.fromkeys(labels))
+        inner = [einsum([part], [labels], distinct, 1, part.dtype) for part in operand.operands]
+        work = open_product(node)
+        work.drop([k])
+        work.append(_rebuilt(operand, inner), distinct)
+        return work.build()
+    return None
+
+
 def read_in_parts(nodes: Iterable[Node], users: Counter[Node]) -> set[Node]:
     """Functions and sums that all their users read, together no more entries of them than there are."""
     slots: Counter[Node] = Counter()
@@ -176,6 +192,14 @@ RULES_FOR_PRODUCTS = (
         "entries of operands",
         read_first,
         frozenset([Affine, Selection]),
+    ),
+    Rule(
+        "read-diagonal",
+        Einsum,
+        "f(A)[i,i] = f(A[i,i])",
+        "entries of operands",
+        read_diagonal,
+        frozenset([Add, Elementwise]),
     ),
     Rule(
         "read-eigenvalues",

@@ -92,6 +92,7 @@ EXAMPLES: dict[str, Node] = {
     ),
     "orient-affine": einsum([a, affine(2, (3,), (1,), -1, float)], [(J,), (I, J)], (I,)),
     "read-first": einsum([E, affine(3, (1,), (1,), 2, float)], [(I,), (I, J)], (J,)),
+    "read-diagonal": einsum([apply("exp", A)], [(I, I)], (I,)),
     "read-eigenvalues": einsum([EIGENVALUES, affine(3, (1,), (1,), 2, float)], [(I,), (I, J)], (J,)),
     "distribute-maps": einsum([a, add([shift(0), shift(1)])], [(I,), (I, J)], (J,)),
     "flatten-sum": add([a, add([b, c])]),
