@@ -1,7 +1,8 @@
 """Optimisation with derivatives: what SciPy's optimisers are called with, and second-order steps in structure.
 
-Owns nothing but the names. Imports the modules of this folder. Invariant: SciPy's optimisers are loaded by whoever calls
-them; what is optimised here are problems whose second derivatives have a structure that a dense matrix would lose.
+Owns nothing but the names. Imports the modules of this folder. Invariant: SciPy's optimisers are loaded by whoever
+calls them; what is optimised here are problems whose second derivatives have a structure that a dense matrix would
+lose.
 """
 
 from einsumad.optim.arguments import Arguments

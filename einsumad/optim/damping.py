@@ -8,7 +8,6 @@ quadratic model decreases along it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -67,8 +66,8 @@ def scaled(matrix: Matrix, layout: Layout, gradient: np.ndarray, memory_limit: i
 def direction(of: Scaled, gradient: np.ndarray, damping: float) -> Direction:
     """The solution p of ``(B + damping · 1) p = -gradient``, with as much more damping as makes B positive definite.
 
-    Where there is none, the first amount that is tried is the smallest pivot, or the scale of B if that is less; then it
-    is multiplied (Nocedal and Wright, Numerical Optimization, 2nd ed. 2006, algorithm 3.3). The model decreases by
+    Where none was given, the first amount that is tried is the smallest pivot, or the scale of B if that is less; then
+    it is multiplied (Nocedal and Wright, Numerical Optimization, 2nd ed. 2006, algorithm 3.3). The model decreases by
     ``-½ gᵀp + ½ damping pᵀp``. Raises :class:`LinearAlgebraError` if no amount is enough.
     """
     too_little = 0.0

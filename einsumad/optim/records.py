@@ -65,8 +65,9 @@ class Limits:
     def __post_init__(self) -> None:
         if self.gtol is not None and not self.gtol >= 0:
             raise ValueError(f"gtol must be a number of at least 0, got {self.gtol!r}")
-        if isinstance(self.maxiter, bool) or not isinstance(self.maxiter, int) or self.maxiter < 0:
-            raise ValueError(f"maxiter must be a whole number of at least 0, got {self.maxiter!r}")
+        most: Any = self.maxiter
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise ValueError(f"maxiter must be a whole number of at least 0, got {most!r}")
 
 
 def checked_damping(damping: Any) -> float:

@@ -15,7 +15,6 @@ import numpy as np
 from einsumad import frontend as ea
 from einsumad.frontend.transforms import Argnums
 from einsumad.frontend.trees import flatten as leaves_of
-from einsumad.optim.damping import Matrix
 from einsumad.optim.descent import Model, Point, descend, one_step
 from einsumad.optim.problem import Problem, problem_of
 from einsumad.optim.records import Limits, Result, Step
@@ -86,7 +85,7 @@ def _evaluate(problem: Problem, x: np.ndarray) -> Point:
     at = problem.layout.unflatten(x)
     function = ea.value_and_grad(partial(_half_squares, problem.function), memory_limit=problem.memory_limit)
     value, gradient = function(at)
-    matrix = partial(_gauss_newton, problem, at)
+    matrix = partial(ea.gauss_newton(problem.function, compressed=True, memory_limit=problem.memory_limit), at)
     return Point(x, float(value), rounding_of(value), joined(gradient, "the gradient"), matrix)
 
 
@@ -94,16 +93,3 @@ def _half_squares(residuals: Callable[..., Any], x: Any) -> Any:
     """Half the sum of the squares of all residuals."""
     leaves, _ = leaves_of(residuals(x))
     return 0.5 * sum([np.sum(leaf * leaf) for leaf in leaves])
-
-
-def _gauss_newton(problem: Problem, at: Any) -> Matrix:
-    """JᵀJ at a point: the Hessian of ½ |J d|² in d."""
-
-    def half_square(d: Any) -> Any:
-        _, moved = ea.jvp(problem.function, (at,), (d,))
-        leaves, _ = leaves_of(moved)
-        return 0.5 * sum([np.sum(leaf * leaf) for leaf in leaves])
-
-    zero = problem.layout.unflatten(np.zeros(problem.layout.size))
-    found: Matrix = ea.hessian(half_square, compressed=True, memory_limit=problem.memory_limit)(zero)
-    return found
