@@ -91,7 +91,7 @@ def test_laplaces_approximation_agrees_with_quadrature(capsys: pytest.CaptureFix
     each = np.log(np.exp(np.array([terms[group == g].sum(axis=0) for g in range(30)])) @ (weights / weights.sum()))
     effects = hessian.inverse()["effects", "effects"].dense()
     prior = -np.sum((found.x["effects"] / laplace_poisson.WIDE) ** 2) / 2 - 3 * np.log(laplace_poisson.WIDE)
-    np.testing.assert_allclose(log_marginal, each.sum() + prior + np.linalg.slogdet(effects)[1] / 2, atol=0.5)
+    np.testing.assert_allclose(log_marginal, each.sum() + prior + np.linalg.slogdet(effects)[1] / 2, atol=0.1)
 
 
 def test_bundles_are_adjusted(capsys: pytest.CaptureFixture[str]) -> None:
