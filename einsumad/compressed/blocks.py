@@ -1,8 +1,8 @@
 """Structured matrices over several variables, such as the Hessian of a function of several arrays.
 
-Owns :class:`BlockTensor`. Imports structured tensors, their algebra and what square matrices can do. Invariant: the
-block of a row variable and a column variable is a structured tensor. Arrays of a block are fetched when it is first
-looked at.
+Owns :class:`BlockTensor`. Imports structured tensors, their algebra, what square matrices can do, and how they are
+shown. Invariant: the block of a row variable and a column variable is a structured tensor. Arrays of a block are
+fetched when it is first looked at.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from einsumad.compressed import algebra
 from einsumad.compressed.block_systems import BlockSystem, Layout, Pair
 from einsumad.compressed.forms import Form
 from einsumad.compressed.matrix import SquareMatrix
+from einsumad.compressed.shown import Shown
 from einsumad.compressed.sparse import block_sparse, linear_operator, sparse_matrix
 from einsumad.compressed.tensor import CompressedTensor, is_number
 from einsumad.compressed.text import blocks_text
@@ -26,7 +27,7 @@ from einsumad.errors import ShapeError
 Fetch: TypeAlias = Callable[[Sequence[Pair]], Sequence[Sequence[Any]]]
 
 
-class BlockTensor(SquareMatrix):
+class BlockTensor(SquareMatrix, Shown):
     """A square matrix of structured tensors, one for each pair of variables.
 
     It is what ``ea.hessian(f, argnums=(0, 1), compressed=True)`` returns, also for an argument that is a tree of
@@ -52,7 +53,7 @@ class BlockTensor(SquareMatrix):
         symmetric: bool = True,
     ) -> None:
         super().__init__()
-        self.layout = layout
+        self.layout: Layout = layout
         self._forms = dict(forms)
         self._fetch = fetch
         self._held: dict[Pair, Structured] = dict(held or {})
@@ -77,7 +78,7 @@ class BlockTensor(SquareMatrix):
     def nbytes(self) -> int:
         """The bytes of the arrays that are stored; one that several blocks have counts once."""
         arrays = {id(array): array for held in self.blocks().values() for array in held.arrays}
-        return sum([array.nbytes for array in arrays.values()])
+        return sum([array.nbytes for array in arrays.values() if array.shape])
 
     @property
     def structure(self) -> str:

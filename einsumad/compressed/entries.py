@@ -8,7 +8,7 @@ The labels of the axes and of the maps are run through, but for those that a map
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -114,10 +114,15 @@ def linear_indices(term: Term) -> dict[int, Linear] | None:
     return known
 
 
+def entries_by_term(form: Form, arrays: Sequence[Any]) -> Iterator[Entries]:
+    """The entries of one term after the other."""
+    for term in form.terms:
+        yield _term_entries(term, form.rows, form.shape, arrays)
+
+
 def entries(form: Form, arrays: Sequence[Any]) -> Entries:
-    """The entries of all terms, one after the other."""
-    shape = form.shape
-    found = [_term_entries(term, form.rows, shape, arrays) for term in form.terms]
+    """The entries of all terms together."""
+    found = list(entries_by_term(form, arrays))
     empty = np.zeros(0, np.int64)
     return Entries(
         np.concatenate([empty, *[part.rows for part in found]]),
@@ -141,12 +146,15 @@ def _term_entries(term: Term, rows: int, shape: Sequence[int], arrays: Sequence[
     labels = tuple([label for label in index if any(label in held for _, held in term.factors)])
     bare = replace(term, maps=(), axes=labels)
     (stored,) = compute([write_over(bare, [(label,) for label in labels])], arrays)
-    kept = np.broadcast_to(valid, grid)
-    at = tuple([np.where(valid, index[label], 0) for label in labels])
+    everywhere = bool(valid.all())
+    at = tuple([index[label] if everywhere else np.where(valid, index[label], 0) for label in labels])
     values = np.broadcast_to(stored[at] if labels else stored, grid)
     flat = [_flat(axes, sizes, index) for axes, sizes in _sides(term, rows, shape)]
-    row, column = (np.broadcast_to(side, grid)[kept] for side in flat)
-    return Entries(row, column, values[kept])
+    found_at = [np.broadcast_to(array, grid) for array in (*flat, values)]
+    if everywhere:
+        return Entries(*[array.reshape(-1) for array in found_at])
+    kept = np.broadcast_to(valid, grid)
+    return Entries(*[array[kept] for array in found_at])
 
 
 def _sides(term: Term, rows: int, shape: Sequence[int]) -> list[tuple[Labels, Sequence[int]]]:

@@ -14,13 +14,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from einsumad.compressed.opening import opened_terms
-from einsumad.compressed.storing import Stored, bytes_of, multiplied_out
+from einsumad.compressed.storing import multiplied_out
 from einsumad.compressed.symmetry import SYMMETRIC, is_symmetric, oriented
-from einsumad.compressed.terms import Term, total_of, write_over, write_sum, write_term
+from einsumad.compressed.terms import Term, write_sum
 from einsumad.errors import InternalError
-from einsumad.graph import Labels, Leaf, Node, Selection, Shape, Structural, Zero, leaf, selection
+from einsumad.graph import Leaf, Node, Selection, Shape, leaf, selection
 from einsumad.planning import Factor
-from einsumad.rewriting import normalise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
@@ -60,7 +59,7 @@ _lock = threading.Lock()
 
 def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
     """The structure of an expression, and the expressions of its cores."""
-    terms = _together(opened_terms(node), node, rows)
+    terms = [multiplied_out(term, stored, rows) for term, stored in opened_terms(node)]
     slots: dict[Node, Leaf] = {}
     found = tuple([_over_slots(term, slots) for term in terms])
     return Compressed(make_form(found, node.shape, node.dtype, rows, symmetric), tuple(slots))
@@ -123,49 +122,3 @@ def _over_slots(term: Term, slots: dict[Node, Leaf]) -> Term:
         moved = node if index is None else selection(stand_in(index), node.shape[-1], node.dtype)
         maps.append(Factor(moved, labels))
     return replace(term, factors=factors, maps=tuple(maps))
-
-
-def _together(pairs: Sequence[tuple[Term, Stored]], node: Node, rows: int) -> list[Term]:
-    """The terms multiplied out; those whose axes are tied alike are added where their sum takes no more bytes."""
-    collected: dict[Node, tuple[Term, Stored]] = {}
-    for term, stored in pairs:
-        bare = write_term(replace(term, coefficient=1))
-        before = collected[bare][0].coefficient if bare in collected else 0
-        collected[bare] = (replace(term, coefficient=before + term.coefficient), stored)
-    alike: dict[Labels, list[tuple[Term, Stored]]] = {}
-    for term, stored in collected.values():
-        if not term.coefficient:
-            continue
-        alike.setdefault(_pattern(term), []).append((term, stored))
-    found: list[Term] = []
-    for pattern, same in alike.items():
-        added = _added([term for term, _ in same], pattern, node)
-        apart = bytes_of([stored for _, stored in same])
-        labels = added.factors[0].labels
-        if len(same) > 1 and (not labels or added.volume(labels) * node.dtype.itemsize <= apart):
-            found += [] if isinstance(added.factors[0].node, Zero) else [added]
-        else:
-            found += [multiplied_out(term, stored, rows) for term, stored in same]
-    return found
-
-
-def _pattern(term: Term) -> Labels:
-    """The labels of the axes, numbered as they come: which are tied by deltas."""
-    names: dict[int, int] = {}
-    return tuple([names.setdefault(label, len(names)) for label in term.axes])
-
-
-def _added(terms: Sequence[Term], pattern: Labels, node: Node) -> Term:
-    """The sum of terms of one pattern as a term of one factor, over the labels that any of them has."""
-    distinct = dict(zip(pattern, range(len(pattern)), strict=True))
-    firsts = {label: pattern.index(label) for label in distinct}
-    held = [label for label in firsts if any(term.axes[firsts[label]] in term.held for term in terms)]
-    sizes = {label: node.shape[axis] for label, axis in firsts.items()}
-    parts: list[Node] = []
-    for term in terms:
-        places = tuple([term.axes[firsts[label]] for label in held])
-        parts.append(write_over(replace(term, axes=places), [(label,) for label in places]))
-    total = total_of(parts, [sizes[label] for label in held], node.dtype)
-    kept = frozenset([inner for part in parts for inner in part.operands if not isinstance(inner, Structural)])
-    (core,) = normalise([total], None, kept)
-    return Term(1, (Factor(core, tuple(held)),), (), pattern, sizes, node.dtype)

@@ -10,25 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from einsumad.compressed.storing import Stored, best_stored, bytes_of
-from einsumad.compressed.terms import Term, read_term
+from einsumad.compressed.merging import Pair, merged
+from einsumad.compressed.storing import best_stored, bytes_of
+from einsumad.compressed.terms import read_term
 from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, einsum
 from einsumad.rewriting import Progress, inline, normalise
 
 _MOST_TERMS = 64
 _MOST_OPENED = 24
 _DEEPEST = 3
+_CLEARLY = 0.9
 
 
-def opened_terms(node: Node) -> list[tuple[Term, Stored]]:
+def opened_terms(node: Node) -> list[Pair]:
     """The terms of the node, and how each is stored best."""
     opening = _Opening()
-    return [
-        pair
-        for product in _summands(node)
-        for part in _summands(opening.settled(product))
-        for pair in opening.best(part)
-    ]
+    return opening.all_of(node)
 
 
 def _summands(node: Node) -> list[Node]:
@@ -53,7 +50,12 @@ class _Opening:
         self.progress = Progress()
         self.opened = 0
 
-    def best(self, product: Node) -> list[tuple[Term, Stored]]:
+    def all_of(self, node: Node) -> list[Pair]:
+        """The terms of a sum."""
+        parts = [part for product in _summands(node) for part in _summands(self.settled(product))]
+        return merged([pair for part in parts for pair in self.best(part)], self.progress)
+
+    def best(self, product: Node) -> list[Pair]:
         """The terms of a product, opened as long as that takes no more bytes."""
         term = read_term(product)
         if term is None:
@@ -65,10 +67,10 @@ class _Opening:
             if self.opened >= _MOST_OPENED:
                 break
             self.opened += 1
-            parts = [self.settled(part) for part in _opened(product, place)]
+            parts = [inner for part in _opened(product, place) for inner in _summands(self.settled(part))]
             if len(parts) > _MOST_TERMS:
                 continue
-            other = [pair for part in parts for inner in _summands(part) for pair in self.best(inner)]
+            other = merged([pair for part in parts for pair in self.best(part)], self.progress)
             if _is_better(other, found):
                 return other
         return found
@@ -139,12 +141,12 @@ def _distributed(product: Einsum, place: int) -> list[Node]:
     return found
 
 
-def _is_better(other: Sequence[tuple[Term, Stored]], found: Sequence[tuple[Term, Stored]]) -> bool:
-    """Whether these terms take fewer bytes, or no more and more of their indices are tied by deltas or maps."""
-    sizes = [bytes_of([stored for _, stored in terms]) for terms in (other, found)]
-    return sizes[0] < sizes[1] or (sizes[0] == sizes[1] and _entries(other) < _entries(found))
+def _is_better(other: Sequence[Pair], found: Sequence[Pair]) -> bool:
+    """Whether these terms take clearly fewer bytes, or no more and more of their indices are tied by deltas."""
+    mine, theirs = (bytes_of([stored for _, stored in terms]) for terms in (other, found))
+    return mine < _CLEARLY * theirs or (mine <= theirs and _entries(other) < _entries(found))
 
 
-def _entries(terms: Sequence[tuple[Term, Stored]]) -> int:
+def _entries(terms: Sequence[Pair]) -> int:
     """The fewest indices that one of the terms leaves free."""
     return min([len(set(term.axes)) for term, _ in terms], default=0)

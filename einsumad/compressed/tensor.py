@@ -1,7 +1,7 @@
 """Tensors that are kept in their structure.
 
-Owns :class:`CompressedTensor`. Imports the operations, their values, and what square matrices can do. Invariant: its
-arrays are private and read-only; no method changes it.
+Owns :class:`CompressedTensor`. Imports the operations, their values, what square matrices can do, and how tensors are
+shown. Invariant: its arrays are private and read-only; no method changes it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from einsumad.compressed import algebra
 from einsumad.compressed.indexing import places_of
 from einsumad.compressed.matrix import SquareMatrix
+from einsumad.compressed.shown import Shown
 from einsumad.compressed.solving import choose, is_symmetric
 from einsumad.compressed.sparse import linear_operator, sparse_matrix
 from einsumad.compressed.systems import TensorSystem, real_array
@@ -23,7 +24,7 @@ from einsumad.errors import ShapeError
 from einsumad.graph import structural_key
 
 
-class CompressedTensor(SquareMatrix):
+class CompressedTensor(SquareMatrix, Shown):
     """A tensor as a sum of products of small arrays, deltas and index maps, such as a Hessian has.
 
     It is returned by the transforms with ``compressed=True``. The axes of the output are its rows, those of the input
@@ -69,8 +70,8 @@ class CompressedTensor(SquareMatrix):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arrays that are stored."""
-        return sum([array.nbytes for array in self.held.arrays])
+        """The bytes of the arrays that are stored; numbers are written into the structure."""
+        return sum([array.nbytes for array in self.held.arrays if array.shape])
 
     @property
     def structure(self) -> str:
@@ -154,6 +155,10 @@ class CompressedTensor(SquareMatrix):
 
     def _system(self, what: str) -> TensorSystem:
         return TensorSystem(self.held, what)
+
+    def blocks(self) -> dict[tuple[int, int], Structured]:
+        """The form and arrays, as those of the only block."""
+        return {(0, 0): self.held}
 
     def __add__(self, other: Any) -> CompressedTensor:
         if not isinstance(other, CompressedTensor):

@@ -27,19 +27,39 @@ def structure_text(form: Form, arrays: Sequence[Any] | None = None) -> str:
 
     Without arrays numbers have names too.
     """
-    letters = index_names(len(form.shape))
-    left = f"H[{','.join(letters)}]" if letters else "H"
     slots = slots_of(form)
-    stored = [k for k, leaf in slots.items() if leaf.shape or arrays is None]
-    names = {k: _name(place) for place, k in enumerate(stored)}
-    terms = [_term_text(term, names, arrays) for term in form.terms]
-    lines = [f"{left} = {_sum_text(terms)}"]
+    stored = _names(form, arrays)
+    lines = [equation_text(form, arrays)]
     lines += [
-        f"  {names[k]}  {_shape(slots[k].shape)} {slots[k].dtype}  {readable_bytes(bytes_of(slots[k]))}" for k in stored
+        f"  {name}  {shape_text(slots[k].shape)} {slots[k].dtype}  {readable_bytes(bytes_of(slots[k]))}"
+        for k, name in stored.items()
     ]
     held = readable_bytes(sum([bytes_of(slots[k]) for k in stored]))
-    lines.append(f"stored {held}, dense {_shape(form.shape)} {readable_bytes(bytes_of(form.node))}")
+    lines.append(f"stored {held}, dense {shape_text(form.shape)} {readable_bytes(dense_bytes(form))}")
     return "\n".join(lines)
+
+
+def equation_text(form: Form, arrays: Sequence[Any] | None = None) -> str:
+    """The tensor as the sum of its terms."""
+    letters = index_names(len(form.shape))
+    left = f"H[{','.join(letters)}]" if letters else "H"
+    return f"{left} = {_sum_text(term_texts(form, arrays))}"
+
+
+def term_texts(form: Form, arrays: Sequence[Any] | None = None) -> list[str]:
+    """Each term."""
+    names = _names(form, arrays)
+    return [_term_text(term, names, arrays) for term in form.terms]
+
+
+def stored_arrays(form: Form, arrays: Sequence[Any]) -> dict[str, Any]:
+    """The arrays under the names that the terms use; numbers are written into these."""
+    return {name: arrays[position] for position, name in _names(form, arrays).items()}
+
+
+def dense_bytes(form: Form) -> int:
+    """The bytes of the dense tensor."""
+    return bytes_of(form.node)
 
 
 def slots_of(form: Form) -> dict[int, Leaf]:
@@ -60,9 +80,15 @@ def blocks_text(names: Sequence[str], held: Mapping[tuple[int, int], Structured]
         if not symmetric or i <= j:
             text = structure_text(block.form, block.arrays)
             lines.append(f"[{names[i]}, {names[j]}] {text}")
-    dense = sum([prod(block.form.shape) * block.form.dtype.itemsize for block in held.values()])
+    dense = sum([dense_bytes(block.form) for block in held.values()])
     lines.append(f"together stored {readable_bytes(stored)}, dense {readable_bytes(dense)}")
     return "\n".join(lines)
+
+
+def _names(form: Form, arrays: Sequence[Any] | None) -> dict[int, str]:
+    """The names of the stored arrays by their positions; numbers have one where their values are not known."""
+    stored = [position for position, leaf in slots_of(form).items() if leaf.shape or arrays is None]
+    return {position: _name(place) for place, position in enumerate(stored)}
 
 
 def _name(place: int) -> str:
@@ -98,7 +124,7 @@ def _term_text(term: Term, names: dict[int, str], arrays: Sequence[Any] | None) 
     parts += [f"δ[{','.join([every[axis] for axis in axes])}]" for axes in tied.values() if len(axes) > 1]
     spread = [letters[label] for label, axes in tied.items() if len(axes) == 1 and label not in term.held]
     parts += [f"1[{','.join(spread)}]"] if spread else []
-    summed = [letters[label] for label in term.summed]
+    summed = [letters[label] for label in term.summed if term.sizes[label] > 1]
     if summed:
         parts.insert(0, "Σ_" + "".join(summed))
     return _with_number(number, parts)
@@ -148,5 +174,6 @@ def _indices(labels: Sequence[int], letters: dict[int, str]) -> str:
     return f"[{','.join([letters[label] for label in labels])}]" if labels else ""
 
 
-def _shape(shape: Sequence[int]) -> str:
+def shape_text(shape: Sequence[int]) -> str:
+    """The sizes of the axes, or () where there are none."""
     return "×".join(map(str, shape)) if shape else "()"

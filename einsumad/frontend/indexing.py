@@ -18,7 +18,7 @@ from einsumad.errors import TracingError
 from einsumad.frontend.axes import insert_axes, permuted
 from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spread
 from einsumad.frontend.evaluation import concrete, unknown_value
-from einsumad.frontend.lifting import as_node, holds_tensor
+from einsumad.frontend.lifting import as_node, holds_tensor, index_node
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
 from einsumad.frontend.overlays import last_written
 from einsumad.frontend.stacking import stacked
@@ -211,7 +211,7 @@ def flattened(indices: Sequence[np.ndarray | Node], sizes: Sequence[int]) -> Nod
     if len(known) == len(indices):
         shape = np.broadcast_shapes(*[index.shape for index in known])
         total = sum([index * stride for index, stride in zip(known, strides, strict=True)])
-        return as_node(np.broadcast_to(np.asarray(total, _INTEGER), shape).copy())
+        return index_node(np.broadcast_to(np.asarray(total, _INTEGER), shape).copy())
     nodes = [as_node(index) if isinstance(index, np.ndarray) else index for index in indices]
     shape = broadcast_shape(*[node.shape for node in nodes])
     terms = [product([node], _INTEGER, stride, shape=shape) for node, stride in zip(nodes, strides, strict=True)]

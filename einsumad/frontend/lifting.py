@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from einsumad.frontend.variables import mark_constant
 from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
 
 PythonNumber: TypeAlias = bool | int | float
-_Met: TypeAlias = dict[int, tuple[Any, np.ndarray, Leaf]]
+_Met: TypeAlias = dict[int | bytes, tuple[Any, np.ndarray, Leaf]]
 
 _CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
 _TRACEABLE_KINDS = "biuf"
@@ -145,6 +146,18 @@ def _array(x: Any) -> Node:
     if met is not None and type(x) is np.ndarray:
         met[id(x)] = (x, value, node)
     return node
+
+
+def index_node(index: np.ndarray) -> Node:
+    """The node of an array of indices: within a trace equal ones are one leaf, so that what they select is tied."""
+    met = _met.get()
+    if met is None:
+        return _array(index)
+    key = blake2b(index.tobytes(), key=repr(index.shape).encode()[-64:], digest_size=16).digest()
+    if key not in met:
+        _array(index)
+        met[key] = met[id(index)]
+    return met[key][2]
 
 
 def plain_array(x: Any) -> np.ndarray:

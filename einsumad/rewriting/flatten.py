@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Number, Ones, Structural, Unit, add, einsum
+from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Number, Ones, Selection, Structural, Unit, add, einsum
 from einsumad.rewriting.product import Product, is_moderate, open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -74,7 +74,7 @@ def inline(node: Einsum, positions: Iterable[int]) -> Node:
 
 
 def expose_structure(node: Einsum, context: Context) -> Node | None:
-    """``A (C δ) = (A δ) C``: a shared inner product keeps its core to itself and gives its deltas and ones away.
+    """``A (C δ) = (A δ) C``: a shared inner product keeps its core and gives its deltas, ones and selections away.
 
     The core gets the users of the inner product, so that none of them opens it as if it were its own.
     """
@@ -92,16 +92,21 @@ def expose_structure(node: Einsum, context: Context) -> Node | None:
 
 def _split(node: Einsum) -> tuple[Node, Einsum] | None:
     """The core of a product, and the product of core (one node) and structural factors; None if it has none."""
+    rank = len(node.shape)
     pairs = list(zip(node.operands, node.inputs, strict=True))
-    given_away = [pair for pair in pairs if isinstance(pair[0], (Unit, Ones))]
-    kept = [pair for pair in pairs if not isinstance(pair[0], (Unit, Ones))]
+    given_away = [pair for pair in pairs if _is_given_away(*pair, rank)]
+    kept = [pair for pair in pairs if not _is_given_away(*pair, rank)]
     if not given_away or not kept:
         return None
-    rank = len(node.shape)
     free: Labels = tuple(sorted({label for _, labels in kept for label in labels if label < rank}))
     core = einsum([o for o, _ in kept], [labels for _, labels in kept], free, node.coefficient, node.dtype)
     structural = [labels for _, labels in given_away]
     return core, einsum([core, *[o for o, _ in given_away]], [free, *structural], range(rank), 1, node.dtype)
+
+
+def _is_given_away(operand: Node, labels: Labels, rank: int) -> bool:
+    """Deltas, ones, and selections over axes of the product: one-hot rows beside a tensor that has no such axis."""
+    return isinstance(operand, Unit | Ones) or (isinstance(operand, Selection) and max(labels) < rank)
 
 
 def distribute_maps(node: Einsum, _: Context) -> Node | None:

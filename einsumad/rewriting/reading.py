@@ -73,7 +73,7 @@ def read_diagonal(node: Einsum, context: Context) -> Node | None:
         if context.is_shared(operand) or node.operands.count(operand) > 1 or support(operand):
             continue
         distinct = tuple(dict.fromkeys(labels))
-        inner = [einsum([part], [labels], distinct, 1, part.dtype) for part in operand.operands]
+        inner: list[Node] = [einsum([part], [labels], distinct, 1, part.dtype) for part in operand.operands]
         work = open_product(node)
         work.drop([k])
         work.append(_rebuilt(operand, inner), distinct)

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from einsumad.compressed.entries import entries, entry_count, linear_indices
+from einsumad.compressed.entries import entries_by_term, entry_count, linear_indices
 from einsumad.compressed.factorisations import Banded, Factorisation, Sparse
 from einsumad.compressed.forms import Form
 from einsumad.compressed.solving.strategy import Arrays, Effort, Strategy, in_order, is_symmetric
@@ -36,11 +36,15 @@ class BandedStrategy(Strategy):
 
     def factorise(self, arrays: Arrays) -> Factorisation:
         """The factorisation of the entries."""
-        found = entries(self.form, arrays)
-        rows, columns = (self._moved(side) for side in (found.rows, found.columns))
-        flat = (self.upper + rows - columns) * self.size + columns
-        width = self.lower + self.upper + 1
-        band = np.bincount(flat, found.values, width * self.size).astype(self.form.dtype).reshape(width, self.size)
+        band = np.zeros((self.lower + self.upper + 1, self.size), self.form.dtype)
+        for found in entries_by_term(self.form, arrays):
+            rows, columns = (self._moved(side) for side in (found.rows, found.columns))
+            place = self.upper + rows - columns
+            if len(place) and (place == place[0]).all():
+                band[place[0]] += np.bincount(columns, found.values, self.size)
+            else:
+                flat = np.bincount(place * self.size + columns, found.values, band.size)
+                band += flat.reshape(band.shape)
         return in_order(Banded(band, self.lower, self.upper, self.symmetric), self.shape, self.order)
 
     def _moved(self, flat: np.ndarray) -> np.ndarray:
