@@ -20,7 +20,8 @@ from scipy.optimize import minimize
 
 import einsumad as ea
 
-RIDGE, NOISE, KNOWN = 0.5, 0.1, 0.3
+RIDGE, NOISE, KNOWN = 0.01, 0.03, 0.3
+WEAKEST = 0.1
 LARGEST_SCHUR_COMPLEMENT = 2000
 
 
@@ -35,9 +36,10 @@ class Problem:
 
 
 def make_problem(size, rank, seed=0):
-    """A square matrix of that rank with noise, of which three tenths are known."""
+    """A square matrix of that rank with noise, of which a part is known; its weakest factor is a tenth of the first."""
     rng = np.random.default_rng(seed)
-    T = rng.normal(size=(size, rank)) @ rng.normal(size=(rank, size)) + NOISE * rng.normal(size=(size, size))
+    factors = rng.normal(size=(size, rank)) * np.geomspace(1, WEAKEST, rank)
+    T = factors @ rng.normal(size=(rank, size)) + NOISE * rng.normal(size=(size, size))
     known = (rng.random((size, size)) < KNOWN).astype(float)
     return Problem(T, known, rng.normal(size=(size, rank)), rng.normal(size=(size, rank)))
 
