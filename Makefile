@@ -14,7 +14,7 @@ test fuzz: export OPENBLAS_NUM_THREADS := 1
 .PHONY: help demo test fuzz lint format clean
 
 help:
-	@echo "make demo    Newton's method for logistic regression, then a small network, on real data"
+	@echo "make demo    logistic regression and a small network on real data, then three problems solved in structure"
 	@echo "make test    all tests (TESTS=... for some of them, WORKERS=... processes)"
 	@echo "make fuzz    the property tests with FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) random examples each"
 	@echo "make lint    style, types, layers"
@@ -24,6 +24,9 @@ help:
 demo: $(VENV)/run.stamp
 	$(BIN)/python examples/newton_logistic.py
 	$(BIN)/python examples/mlp_digits.py
+	$(BIN)/python examples/newton_factorisation.py
+	$(BIN)/python examples/laplace_poisson.py
+	$(BIN)/python examples/bundle_adjustment.py
 
 test: $(VENV)/run.stamp
 	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)

@@ -1,4 +1,4 @@
-"""Trees of arrays as one vector of float64, which is what SciPy's optimisers work with.
+"""Trees of arrays as one vector of float64, which is what optimisers work with.
 
 Owns the order of the entries and the casts. Imports NumPy, the errors and the trees of the frontend. Invariant: leaves
 stand one after the other in the order of the tree, each in C order; what goes out is a copy in float64, what comes back
@@ -85,7 +85,7 @@ def real_array(value: Any, what: str) -> np.ndarray:
     """The value as an array of float64. Complex numbers, texts and objects raise."""
     array = np.asarray(value)
     if array.dtype.kind not in _REAL:
-        raise TypeError(f"{what} has dtype {array.dtype}: SciPy's optimisers work with real numbers")
+        raise TypeError(f"{what} has dtype {array.dtype}: optimisers work with real numbers")
     return array.astype(np.float64, copy=False)
 
 
@@ -97,13 +97,18 @@ def joined(tree: Any, what: str) -> np.ndarray:
     return np.concatenate([real_array(leaf, what).reshape(-1) for leaf in leaves])
 
 
+def rounding_of(value: Any) -> float:
+    """A bound on the error by rounding of a number that is a sum of many, in the dtype that it has."""
+    return 10.0 * float(np.finfo(np.asarray(value).dtype).eps) * abs(float(value))
+
+
 def layout_of(tree: Any, name: str) -> Layout:
     """The layout of a tree of floating-point arrays and numbers; `name` stands for the tree in messages."""
     leaves, spec = leaves_of(tree)
     arrays = []
     for leaf, where in zip(leaves, leaf_names(tree, name), strict=True):
         if isinstance(leaf, ea.Tensor):
-            raise TypeError(f"{where} is a tensor: SciPy's optimisers start at plain arrays")
+            raise TypeError(f"{where} is a tensor: optimisers start at plain arrays")
         array = np.asarray(leaf)
         if array.dtype.kind != "f":
             raise DifferentiationError(
