@@ -137,7 +137,8 @@ def _term_entries(term: Term, rows: int, shape: Sequence[int], arrays: Sequence[
     index = dict(zip(found.free, np.ogrid[tuple([slice(0, size) for size in grid])], strict=True)) if grid else {}
     valid = np.ones([1] * len(grid), bool)
     for label, item in found.given:
-        index[label], inside = _followed(label, item, index, arrays)
+        found_at, inside = _followed(label, item, index, arrays)
+        index[label] = found_at if inside.all() else np.where(inside, found_at, 0)  # other maps may read there
         valid = valid & inside
     for item in found.tests:
         target = _targets(item)[0] if isinstance(item.node, Affine) else item.labels[-1]
@@ -147,14 +148,13 @@ def _term_entries(term: Term, rows: int, shape: Sequence[int], arrays: Sequence[
     bare = replace(term, maps=(), axes=labels)
     (stored,) = compute([write_over(bare, [(label,) for label in labels])], arrays)
     everywhere = bool(valid.all())
-    at = tuple([index[label] if everywhere else np.where(valid, index[label], 0) for label in labels])
-    values = np.broadcast_to(stored[at] if labels else stored, grid)
+    values = stored[tuple([index[label] for label in labels])] if labels else stored
     flat = [_flat(axes, sizes, index) for axes, sizes in _sides(term, rows, shape)]
-    found_at = [np.broadcast_to(array, grid) for array in (*flat, values)]
+    whole = [np.broadcast_to(array, grid) for array in (*flat, values)]
     if everywhere:
-        return Entries(*[array.reshape(-1) for array in found_at])
+        return Entries(*[array.reshape(-1) for array in whole])
     kept = np.broadcast_to(valid, grid)
-    return Entries(*[array[kept] for array in found_at])
+    return Entries(*[array[kept] for array in whole])
 
 
 def _sides(term: Term, rows: int, shape: Sequence[int]) -> list[tuple[Labels, Sequence[int]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from math import isfinite
 from typing import Any
 
@@ -19,13 +20,15 @@ from einsumad.compressed.systems import System
 from einsumad.errors import LinearAlgebraError
 
 METHODS = ("auto", "cg")
+_MOST_KEPT = 2
+"""Factorisations that a matrix keeps, under different damping: each may be much larger than the matrix."""
 
 
 class SquareMatrix(ABC):
     """A square matrix whose rows and columns are the entries of one or several arrays."""
 
     def __init__(self) -> None:
-        self._factorised: dict[tuple[float, int | None], Factorisation] = {}
+        self._factorised: OrderedDict[tuple[float, int | None], Factorisation] = OrderedDict()
         self._lock = threading.RLock()
 
     @abstractmethod
@@ -72,6 +75,8 @@ class SquareMatrix(ABC):
         if known is None:
             known = system.factorise(*key)
             with self._lock:
+                while len(self._factorised) >= _MOST_KEPT:
+                    self._factorised.popitem(last=False)
                 self._factorised[key] = known
         return known
 

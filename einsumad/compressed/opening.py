@@ -9,6 +9,7 @@ p[b,k] p[b,l])`` becomes a term with a delta and a term of low rank, unless both
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from einsumad.compressed.merging import Pair, merged
 from einsumad.compressed.storing import best_stored, bytes_of
@@ -17,15 +18,24 @@ from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, eins
 from einsumad.rewriting import Progress, inline, normalise
 
 _MOST_TERMS = 64
-_MOST_OPENED = 24
+_MOST_OPENED = 64
 _DEEPEST = 5
 _CLEARLY = 0.9
+_MOST_BYTES = 1.1
+"""How much larger than the dense tensor its structure may be."""
+_FEW_TERMS = 16
+_BYTES_A_TERM = 2**14
+"""What each term beyond a few counts as: the bytes that are moved in the time of its calls."""
 
 
 def opened_terms(node: Node) -> list[Pair]:
     """The terms of the node, and how each is stored best."""
-    opening = _Opening()
-    return opening.all_of(node)
+    found = _Opening().all_of(node)
+    held = bytes_of([stored for _, stored in found]) + _BYTES_A_TERM * max(0, len(found) - _FEW_TERMS)
+    if held <= _MOST_BYTES * prod(node.shape) * node.dtype.itemsize:
+        return found
+    term = read_term(node)
+    return [] if term is None else [(term, best_stored(term))]
 
 
 def _summands(node: Node) -> list[Node]:

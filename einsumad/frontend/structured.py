@@ -33,6 +33,7 @@ class Results:
         self._derivation, self._found = derivation_of(asked, structured_derivation)
         self._outer = outer_nodes(asked, self._derivation, self._found)
         self._memory_limit = memory_limit
+        self._known: dict[int, tuple[Any, ...]] = {}
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -47,13 +48,14 @@ class Results:
         return form
 
     def arrays(self, positions: Sequence[int]) -> list[tuple[Any, ...]]:
-        """For each of these results its arrays, by one plan for all of them."""
-        parts = [self._derivation.parts[k] for k in positions]
-        which = tuple(dict.fromkeys([place for part in parts for place in part.places if place >= 0]))
+        """For each of these results its arrays, by one plan for all that are not known yet."""
+        parts = {k: self.parts[k] for k in positions if k not in self._known}
+        which = tuple(dict.fromkeys([place for part in parts.values() for place in part.places if place >= 0]))
         computed = dict(zip(which, self._outputs(which), strict=True))
-        return [
-            tuple([computed[place] if place >= 0 else self._given(~place) for place in part.places]) for part in parts
-        ]
+        for k, part in parts.items():
+            arrays = [computed[place] if place >= 0 else self._given(~place) for place in part.places]
+            self._known[k] = tuple(arrays)
+        return [self._known[k] for k in positions]
 
     def dense(self, positions: Sequence[int]) -> list[Any]:
         """The results at these positions, which are of an order that is not kept in structure."""

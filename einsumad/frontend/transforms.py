@@ -201,6 +201,7 @@ def value_grad_and_hessian(
 
     def in_structure(found: Trace, results: Results) -> Any:
         count = len(found.variables.leaves)
+        results.arrays(range(len(results.parts)))  # by one plan
         value, *gradients = results.dense(range(1 + count))
         return value, nested(found, gradients, 1), hessian_of(found, results, 1 + count)
 

@@ -36,7 +36,7 @@ def choose(form: Form, memory_limit: int | None = None) -> Strategy:
     Raises :class:`MemoryLimitError` where none stays within the limit.
     """
     limit = physical_memory() if memory_limit is None else memory_limit
-    found = _best(form)
+    found = _best(form, memory_limit)
     within = [strategy for strategy in found if strategy.effort.bytes <= limit]
     if not within:
         least = min(found, key=lambda strategy: strategy.effort.bytes)
@@ -56,7 +56,7 @@ def _guarded(ordered: Sequence[Strategy]) -> Strategy:
     return GuardedStrategy(ordered[: last + 1])
 
 
-def _best(form: Form) -> list[Strategy]:
+def _best(form: Form, memory_limit: int | None = None) -> list[Strategy]:
     """The strategies to compare."""
     size = prod(form.shape[: form.rows])
     if not form.terms and size:
@@ -65,11 +65,11 @@ def _best(form: Form) -> list[Strategy]:
         return [IdentityStrategy(form)]
     if not size:
         return [BlockStrategy(form, tied_positions(form))]
-    split = _kronecker(form)
-    return [split] if split is not None else list(_candidates(form, size))
+    split = _kronecker(form, memory_limit)
+    return [split] if split is not None else list(_candidates(form, size, memory_limit))
 
 
-def _kronecker(form: Form) -> Strategy | None:
+def _kronecker(form: Form, memory_limit: int | None) -> Strategy | None:
     """The strategy for a form that has a Kronecker factor common to all of its terms."""
     groups = groups_of(form)
     if len(groups) < 2:
@@ -92,10 +92,12 @@ def _kronecker(form: Form) -> Strategy | None:
     ]
     symmetric = form.symmetric and all(is_identity(part) for part in parts)
     left = part_form(form, terms, positions, symmetric)
-    return KroneckerStrategy(form, [choose(part) for part in (*parts, left)], [*[groups[k] for k in common], positions])
+    return KroneckerStrategy(
+        form, [choose(part, memory_limit) for part in (*parts, left)], [*[groups[k] for k in common], positions]
+    )
 
 
-def _candidates(form: Form, size: int) -> Iterator[Strategy]:
+def _candidates(form: Form, size: int, memory_limit: int | None) -> Iterator[Strategy]:
     """The strategies for a form without a common Kronecker factor."""
     tied = tied_positions(form)
     yield BlockStrategy(form, tied)
@@ -111,12 +113,12 @@ def _candidates(form: Form, size: int) -> Iterator[Strategy]:
     count = stored_entries(form)
     if size >= _SMALLEST_SPARSE and count < _SPARSE_SHARE * size**2:
         yield SparseStrategy(form, count)
-    low_rank = None if tied else _low_rank(form, size)
+    low_rank = None if tied else _low_rank(form, size, memory_limit)
     if low_rank is not None:
         yield low_rank
 
 
-def _low_rank(form: Form, size: int) -> Strategy | None:
+def _low_rank(form: Form, size: int, memory_limit: int | None) -> Strategy | None:
     """The terms that are no update of low rank as the base of those that are."""
     kept: list[Term] = []
     split: list[tuple[Term, Outer]] = []
@@ -131,4 +133,4 @@ def _low_rank(form: Form, size: int) -> Strategy | None:
     update = make_form([term for term, _ in split], form.shape, form.dtype, form.rows)
     symmetric = is_symmetric(update)
     base = make_form(kept, form.shape, form.dtype, form.rows, form.symmetric and symmetric)
-    return LowRankStrategy(form, choose(base), [found for _, found in split], symmetric)
+    return LowRankStrategy(form, choose(base, memory_limit), [found for _, found in split], symmetric)
