@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from einsumad.errors import InternalError, MemoryLimitError
-from einsumad.graph import Leaf, Node, Shape, count_users, topological
+from einsumad.graph import Leaf, Node, Shape
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, kernel_cost
 from einsumad.planning.expansion import expand
@@ -23,9 +24,14 @@ from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
 from einsumad.planning.primitives import constant_value
-from einsumad.planning.slices import kernel_in_slices, product_shape, slice_count
+from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
+from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.text import plan_text, readable_bytes, step_text
+
+_LEAST_PEAK = 2**20
+"""Plans that take fewer bytes at once keep their order."""
+_MOST_REORDERED = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +70,44 @@ class Plan:
         return plan_text(self.inputs, self.steps, self.outputs, self.cost, self.peak_bytes)
 
 
-_TAKES_NUMBERS = (Sum, Apply, Group, Choose)
-"""Kernels whose operands may be numbers and may lack axes along which they do not vary."""
-
-
 def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None) -> Plan:
     """The plan that computes the roots from the inputs; the default limit is the memory of the machine.
 
     Raises :class:`MemoryLimitError` if the planned peak is over the limit.
     """
     outputs = binarise(guarded(expand(roots)))
-    scheduled = _schedule(outputs)
+    scheduled = schedule(outputs)
+    found = _laid_out(scheduled, outputs, inputs)
+    if found.memory.peak > _LEAST_PEAK and len(scheduled) <= _MOST_REORDERED:
+        other = _laid_out(thrifty(scheduled, outputs), outputs, inputs)
+        found = other if other.memory.peak < found.memory.peak else found
+    memory, costs = found.memory, found.costs
+    steps = tuple(
+        [
+            Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
+            for d, o, c, taken, freed in zip(
+                found.drafts, found.operands, costs, memory.taken, memory.freed, strict=True
+            )
+        ]
+    )
+    total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
+    written = found.outputs
+    _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
+    return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+
+
+class _LaidOut(NamedTuple):
+    """Steps in an order, their operands and costs, the registers of the outputs, and the memory that they take."""
+
+    drafts: list[Draft]
+    operands: list[tuple[Operand, ...]]
+    costs: list[Cost]
+    outputs: tuple[int, ...]
+    memory: Memory
+
+
+def _laid_out(scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Leaf]) -> _LaidOut:
+    """The steps over registers in this order."""
     registers: dict[Node, int] = {leaf: position for position, leaf in enumerate(inputs)}
     stored: dict[Node, Shape] = {leaf: leaf.shape for leaf in inputs}
     drafts: list[Draft] = []
@@ -103,38 +136,11 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         operands_of.append(found)
         costs.append(_cost(kernel, operands, shapes, stored[node], node))
     written = tuple([_register(root, registers) for root in outputs])
-    memory = assign_memory(inputs, drafts, written)
-    steps = tuple(
-        [
-            Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
-            for d, o, c, taken, freed in zip(drafts, operands_of, costs, memory.taken, memory.freed, strict=True)
-        ]
-    )
-    total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
-    _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
-    return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
-
-
-def _schedule(roots: Sequence[Node]) -> list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]]:
-    """The nodes that need a step, operands first, each with its kernel and what the kernel reads."""
-    users = count_users(roots)
-    order = topological(roots)
-    needed = {root for root in roots if not isinstance(root, Leaf)}
-    found: list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]] = []
-    for node in reversed(order):
-        if node in needed:
-            kernel, operands = kernel_in_slices(node, users.__getitem__)
-            found.append((node, (kernel, operands)))
-            numbers = isinstance(kernel, _TAKES_NUMBERS)
-            needed.update(
-                [o for o in operands if not isinstance(o, Leaf) and not (numbers and constant_value(o) is not None)]
-            )
-    found.reverse()
-    return found
+    return _LaidOut(drafts, operands_of, costs, written, assign_memory(inputs, drafts, written))
 
 
 def _operand(node: Node, registers: dict[Node, int], kernel: Kernel) -> Operand:
-    if isinstance(kernel, _TAKES_NUMBERS) and node not in registers:
+    if isinstance(kernel, TAKES_NUMBERS) and node not in registers:
         value = constant_value(node)
         if value is not None:
             return Constant(value, node.dtype)
@@ -150,7 +156,7 @@ def _register(node: Node, registers: dict[Node, int]) -> int:
 
 def _stored_shape(kernel: Kernel, operands: Sequence[Shape], shape: Shape) -> Shape:
     """The shape that is kept: nothing varies along leading axes that it lacks and axes of size one."""
-    if not isinstance(kernel, (*_TAKES_NUMBERS, Embed)) or shape in operands:
+    if not isinstance(kernel, (*TAKES_NUMBERS, Embed)) or shape in operands:
         return shape
     match kernel:
         case Sum() | Apply():
@@ -176,7 +182,7 @@ def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
 
 def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node) -> Cost:
     read = sum([prod(s) * o.dtype.itemsize for o, s in zip(operands, stored, strict=True)])
-    if isinstance(kernel, _TAKES_NUMBERS):
+    if isinstance(kernel, TAKES_NUMBERS):
         return kernel_cost(kernel, stored, read, result, node.dtype)
     return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)
 
