@@ -19,7 +19,7 @@ from einsumad.compressed.forms import Form
 from einsumad.compressed.matrix import SquareMatrix
 from einsumad.compressed.shown import Shown
 from einsumad.compressed.sparse import block_sparse, linear_operator, sparse_matrix
-from einsumad.compressed.tensor import CompressedTensor, is_number
+from einsumad.compressed.tensor import CompressedTensor, is_number, not_added
 from einsumad.compressed.text import blocks_text
 from einsumad.compressed.values import Structured
 from einsumad.errors import ShapeError
@@ -163,17 +163,25 @@ class BlockTensor(SquareMatrix, Shown):
 
     def __add__(self, other: Any) -> BlockTensor:
         if not isinstance(other, BlockTensor):
-            return NotImplemented
+            raise not_added(other)
         _check_same(self, other)
         theirs = other.blocks()
         found = {pair: algebra.add(held, theirs[pair]) for pair, held in self.blocks().items()}
         return self._of(found, self.symmetric and other.symmetric)
 
+    def __radd__(self, other: Any) -> BlockTensor:
+        raise not_added(other)
+
+    __rsub__ = __radd__
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return (self if self.symmetric else self.T) @ other
+
     def __neg__(self) -> BlockTensor:
         return self * -1
 
     def __sub__(self, other: Any) -> BlockTensor:
-        return self + -other if isinstance(other, BlockTensor) else NotImplemented
+        return self + -other if isinstance(other, BlockTensor) else self + other
 
     def __mul__(self, other: Any) -> BlockTensor:
         if not is_number(other):
@@ -220,6 +228,9 @@ class BlockRow(Sequence[CompressedTensor]):
 
     def __len__(self) -> int:
         return len(self._whole)
+
+    def __repr__(self) -> str:
+        return f"<row {self._whole.layout.names[self._row]} of {self._whole!r}>"
 
     def __iter__(self) -> Iterator[CompressedTensor]:
         return (self[k] for k in range(len(self)))

@@ -162,9 +162,14 @@ class CompressedTensor(SquareMatrix, Shown):
         """The form and arrays, as those of the only block."""
         return {(0, 0): self.held}
 
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a tensor without axes")
+        return self.shape[0]
+
     def __add__(self, other: Any) -> CompressedTensor:
         if not isinstance(other, CompressedTensor):
-            return NotImplemented
+            raise not_added(other)
         if (self.shape, self.rows) != (other.shape, other.rows):
             raise ShapeError(
                 f"tensors of shapes {self.shape} and {other.shape}, with {self.rows} and {other.rows} axes of rows, "
@@ -172,11 +177,16 @@ class CompressedTensor(SquareMatrix, Shown):
             )
         return CompressedTensor(algebra.add(self.held, other.held))
 
+    def __radd__(self, other: Any) -> CompressedTensor:
+        raise not_added(other)
+
+    __rsub__ = __radd__
+
     def __neg__(self) -> CompressedTensor:
         return CompressedTensor(algebra.scale(self.held, -1))
 
     def __sub__(self, other: Any) -> CompressedTensor:
-        return self + -other if isinstance(other, CompressedTensor) else NotImplemented
+        return self + -other if isinstance(other, CompressedTensor) else self + other
 
     def __mul__(self, other: Any) -> CompressedTensor:
         return CompressedTensor(algebra.scale(self.held, float(other))) if is_number(other) else NotImplemented
@@ -192,6 +202,14 @@ class CompressedTensor(SquareMatrix, Shown):
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, int, float, list, tuple))
+
+
+def not_added(other: Any) -> TypeError:
+    """The error for what cannot be added to a structured tensor."""
+    return TypeError(
+        f"a {type(other).__name__} cannot be added to a tensor that is kept in its structure: add it to dense(), or "
+        "use damping= for a multiple of the identity"
+    )
 
 
 def is_number(value: Any) -> bool:

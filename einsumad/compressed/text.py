@@ -132,7 +132,7 @@ def _term_text(term: Term, names: dict[int, str], arrays: Sequence[Any] | None) 
 
 def _with_number(number: float, parts: Sequence[str]) -> str:
     if not parts:
-        return f"{number:.6g}"
+        return f"{number + 0:.6g}"
     text = " ".join(parts)
     if number == 1:
         return text

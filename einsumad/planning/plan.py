@@ -201,8 +201,8 @@ def _check_limit(steps: Sequence[Step], outputs: Sequence[int], memory: Memory, 
     raise MemoryLimitError(
         f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
         f"{_largest(steps[: memory.peak_step + 1], outputs)} "
-        "Ask for a product with a vector (hvp, jvp, vjp) instead of the whole tensor, "
-        f"use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
+        "Ask for a derivative in its structure (compressed=True), or for a product with a vector (hvp, jvp, vjp) "
+        f"instead of the whole tensor, use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
     )
 
 
