@@ -13,14 +13,18 @@ from einsumad.rewriting.rules import Context, Rule
 
 
 def tie_mapped(node: Einsum, _: Context) -> Node | None:
-    """``[i = f(m)] [j = f(m)] = [i = f(m)] δ[i,j]``; also ``[i = a + p m] [i = a + p n]`` ties m and n."""
+    """``[i = f(m)] [j = f(m)] = [i = f(m)] δ[i,j]``; also ``[i = a + p m] [i = a + p n]`` ties m and n.
+
+    Only axes of the product are tied: what is summed is read along its map, which is a view.
+    """
     if node.dtype == BOOL:
         return None
+    rank = len(node.shape)
     seen: dict[tuple[Node, Labels, int], int] = {}
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
         if not isinstance(operand, (Affine, Selection)):
             continue
-        for axis in _given_axes(operand):
+        for axis in [axis for axis in _given_axes(operand) if labels[axis] < rank]:
             key = (operand, labels[:axis] + labels[axis + 1 :], axis)
             other = seen.setdefault(key, labels[axis])
             if other != labels[axis] and labels.count(labels[axis]) == 1:
