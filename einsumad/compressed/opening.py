@@ -20,7 +20,7 @@ from einsumad.rewriting import Progress, inline, normalise
 _MOST_TERMS = 64
 _MOST_OPENED = 64
 _DEEPEST = 5
-_CLEARLY = 0.9
+_CLEARLY = 0.5
 _MOST_BYTES = 1.1
 """How much larger than the dense tensor its structure may be."""
 _FEW_TERMS = 16
@@ -159,9 +159,15 @@ def _distributed(product: Einsum, place: int) -> list[Node]:
 
 
 def _is_better(other: Sequence[Pair], found: Sequence[Pair]) -> bool:
-    """Whether these terms take clearly fewer bytes, or no more and more of their indices are tied by deltas."""
+    """Whether these terms take clearly fewer bytes, or no more and more of their indices are tied, by deltas alone."""
     mine, theirs = (bytes_of([stored for _, stored in terms]) for terms in (other, found))
-    return mine < _CLEARLY * theirs or (mine <= theirs and _entries(other) < _entries(found))
+    tied = mine <= theirs and _entries(other) < _entries(found) and _maps(other) <= _maps(found)
+    return tied or mine < _CLEARLY * theirs
+
+
+def _maps(terms: Sequence[Pair]) -> int:
+    """How many affine tensors and selections the terms have."""
+    return sum([len(term.maps) for term, _ in terms])
 
 
 def _entries(terms: Sequence[Pair]) -> int:

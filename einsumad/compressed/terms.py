@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from einsumad.graph import Einsum, Labels, Node, Number, add, cast, einsum, ones, unit, zero
-from einsumad.planning import Factor, resolve
+from einsumad.graph import Affine, Einsum, Labels, Node, Number, Selection, add, affine, cast, einsum, ones, unit, zero
+from einsumad.planning import Factor, layout, resolve
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,7 +74,59 @@ def read_term(node: Node) -> Term | None:
     if found is None:
         return None
     factors = (*found.factors, *found.masks)
-    return Term(found.coefficient, factors, tuple(found.maps), found.axes, found.sizes, node.dtype)
+    return _read(_tied(Term(found.coefficient, factors, tuple(found.maps), found.axes, found.sizes, node.dtype)))
+
+
+def _read(term: Term) -> Term:
+    """The term whose factors are read along affine maps that give their indices, where that leaves no more entries.
+
+    A map to an index that nothing else has is done with: what was read along it is zero where it leaves the bounds.
+    """
+    factors = list(term.factors)
+    maps = list(term.maps)
+    for item in term.maps:
+        node, (target, *sources) = item
+        before = list(factors)
+        for k, (held, labels) in enumerate(factors):
+            if not isinstance(node, Affine) or labels.count(target) != 1 or target in sources:
+                continue
+            output = tuple(dict.fromkeys([*[label for label in labels if label != target], *sources]))
+            if term.volume(output) <= term.volume(labels):
+                structural = affine(node.shape[0], node.shape[1:], node.strides, node.offset, held.dtype)
+                read = einsum([held, structural], [labels, item.labels], output, 1, held.dtype)
+                factors[k] = Factor(read, output)
+        others = [*factors, *[other for other in maps if other is not item]]
+        if factors != before and target not in term.axes and all(target not in labels for _, labels in others):
+            maps.remove(item)
+    return replace(term, factors=tuple(factors), maps=tuple(maps))
+
+
+def _tied(term: Term) -> Term:
+    """The term without maps that say the same as another: what both give is one label, an axis where there is one."""
+    seen: dict[tuple[Node, Labels, int], int] = {}
+    for k, (node, labels) in enumerate(term.maps):
+        for axis in _given_axes(node):
+            key = (node, labels[:axis] + labels[axis + 1 :], axis)
+            other = seen.setdefault(key, labels[axis])
+            if other != labels[axis] and labels.count(labels[axis]) == 1 and other not in labels:
+                kept, gone = (other, labels[axis]) if other in term.axes else (labels[axis], other)
+                maps = (*term.maps[:k], *term.maps[k + 1 :])
+                return _tied(_distinct(replace(term, maps=maps).renamed({gone: kept})))
+    return term
+
+
+def _distinct(term: Term) -> Term:
+    """The term whose factors are read on the diagonal where a label comes twice."""
+    factors = [layout(factor, tuple(dict.fromkeys(factor.labels))) for factor in term.factors]
+    return replace(term, factors=tuple(factors))
+
+
+def _given_axes(node: Node) -> tuple[int, ...]:
+    """The axes of a map whose index follows from the others."""
+    if isinstance(node, Selection):
+        return (len(node.shape) - 1,)
+    turned = isinstance(node, Affine) and len(node.shape) == 2 and node.strides[0] != 0
+    return (0, 1) if turned else (0,)
 
 
 def write_term(term: Term) -> Node:

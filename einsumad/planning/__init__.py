@@ -9,7 +9,7 @@ from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.plan import Plan, make_plan
-from einsumad.planning.primitives import Factor
+from einsumad.planning.primitives import Factor, layout
 from einsumad.planning.resolve import resolve
 from einsumad.planning.steps import Step
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
@@ -31,6 +31,7 @@ __all__ = [
     "derive",
     "expand",
     "jacobian",
+    "layout",
     "make_plan",
     "physical_memory",
     "readable_bytes",

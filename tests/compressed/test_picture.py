@@ -19,7 +19,7 @@ RNG = np.random.default_rng(5)
 V = RNG.normal(size=(7, 3))
 T = RNG.normal(size=(7, 7))
 P, Q = RNG.normal(size=(5, 5)), RNG.normal(size=(4, 4))
-WHICH = RNG.integers(0, 9, 20)
+WHICH = RNG.integers(0, 20, 20)
 
 
 def differences(u):
@@ -34,7 +34,7 @@ FORMS = {
     "differences in two directions": (ea.hessian, differences, (6, 5)),
     "two Kronecker products": (ea.hessian, lambda X: np.trace(X.T @ P @ X @ Q), (5, 4)),
     "full": (ea.hessian, lambda x: np.sum(np.sin(x)) ** 2, (13,)),
-    "selected": (ea.hessian, lambda x: np.sum(x[WHICH] ** 2 * x[WHICH[::-1]]), (11,)),
+    "selected": (ea.hessian, lambda x: np.sum(x[WHICH] ** 2 * x[WHICH[::-1]]), (31,)),
     "flipped": (ea.jacobian, lambda x: np.sin(x[::-1]), (13,)),
     "strided": (ea.jacobian, lambda x: x[1::3] ** 2, (17,)),
     "more rows than columns": (ea.jacobian, lambda x: np.outer(np.sin(x), np.cos(x)), (5,)),
