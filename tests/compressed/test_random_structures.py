@@ -150,13 +150,13 @@ def test_every_operation_is_the_dense_one(example: Sum) -> None:
 
 
 def test_a_number_that_is_a_sum_stays_in_front():
-    """``Σ_pm d[p] [p = 2 m] M[i,k] δ[j,l]``: no axis meets the vector."""
-    vector, matrix = leaf((3,), float, ("variable", "v")), leaf((3, 3), float, ("variable", "m"))
-    band = affine(3, (2,), (2,), 0, float)
-    values = {vector: np.array([1.0, 2.0, 4.0]), matrix: np.array([[2.0, 1, 0], [0, 3, 1], [1, 0, 4]])}
-    node = einsum([vector, band, matrix, unit(3, 2, float)], [(0,), (0, 1), (2, 3), (4, 5)], (2, 4, 3, 5), 2, float)
+    """``Σ_pm [p = 2 m + 1] M[i,k] δ[j,l]``: no axis meets the map, which leaves its bounds for the last m."""
+    matrix = leaf((3, 3), float, ("variable", "m"))
+    band = affine(3, (2,), (2,), 1, float)
+    values = {matrix: np.array([[2.0, 1, 0], [0, 3, 1], [1, 0, 4]])}
+    node = einsum([band, matrix, unit(3, 2, float)], [(0, 1), (2, 3), (4, 5)], (2, 4, 3, 5), 2, float)
     one = Sum(node, 2, values)
-    assert one.compressed.structure.startswith("H[i,j,k,l] = 2 Σ_m A[m] B[i,k] δ[j,l]")
+    assert one.compressed.structure.startswith("H[i,j,k,l] = 2 Σ_mn A[i,k] [m = 2 n + 1] δ[j,l]")
     check_strategies(one.compressed, one.dense)
     transposed = einsum([node], [(0, 1, 2, 3)], (1, 0, 3, 2), 1, float)
     two = Sum(add([node, transposed], float), 2, values)
