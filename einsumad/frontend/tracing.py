@@ -155,8 +155,9 @@ def run(
 ) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f as nodes; arrays and numbers among them are constants."""
     with one_leaf_per_array():
-        outputs, tree = flat(_call(f, args, kwargs))
-        if not outputs:
+        result = _call(f, args, kwargs)
+        outputs, tree = flat(result)
+        if not outputs and not flatten(result)[0]:
             raise TracingError(
                 "the function returned nothing: a traced function must return an array or a tree of arrays"
             )

@@ -235,3 +235,14 @@ def test_nan_is_refused_by_systems_and_kept_by_products():
         with pytest.raises(LinearAlgebraError, match="not finite"):
             refused()
     assert not H.is_positive_definite()
+
+
+@pytest.mark.parametrize("function", [lambda x: np.sum(x**2), lambda x: np.sum(x[:2] ** 2), np.sum])
+def test_a_structure_without_arrays_is_compiled(function):
+    transform = ea.hessian(function, compressed=True)
+    fast, x = ea.compile(transform), np.arange(3.0)
+    for _ in range(2):
+        assert fast(x).nbytes == 0
+        assert np.array_equal(fast(x).dense(), ea.hessian(function)(x))
+    with pytest.raises(ea.TracingError, match="returned nothing"):
+        ea.compile(lambda _: {})(x)

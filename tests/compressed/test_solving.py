@@ -103,3 +103,16 @@ def test_conjugate_gradients():
     np.testing.assert_array_equal(H.solve(0 * right, method="cg"), 0)
     with pytest.raises(LinearAlgebraError, match="curvature"):
         (-H).solve(right, method="cg")
+
+
+@pytest.mark.parametrize(("ridge", "dtype"), [(1.0, np.float64), (1.0, np.float32), (-9.0, np.float64)])
+def test_the_inertia_of_a_sum_whose_matrices_are_symmetric_by_their_numbers(ridge, dtype):
+    def energy(x):
+        return ridge * np.sum(x**2) + np.sum(np.diff(x, 2, axis=0) ** 2) + np.sum(np.diff(x, 2, axis=1) ** 2)
+
+    H = ea.hessian(energy, compressed=True)(np.zeros((20, 25), dtype))
+    values = np.linalg.eigvalsh(H.dense().reshape(500, 500))
+    assert "20×20 ⊗ 25×25" in H.factorise().method
+    assert H.inertia() == (np.sum(values > 0), np.sum(values < 0), 0)
+    assert H.is_positive_definite() == (ridge > 0)
+    assert H.factorise().dtype == dtype

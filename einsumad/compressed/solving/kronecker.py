@@ -83,8 +83,25 @@ class PairStrategy(Strategy):
             ]
             for parts in self.matrices
         )
-        inner = KroneckerPair(first, second, self.symmetric)
+        inner = KroneckerPair(*self._symmetrised(first, second))
         return in_order(inner, self.shape, [p for group in self.groups for p in group])
+
+    def _symmetrised(
+        self, first: list[np.ndarray], second: list[np.ndarray]
+    ) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
+        """The matrices and whether they are symmetric; of a symmetric sum those that are so up to rounding are made so.
+
+        The inertia of the sum is found in this way where the indices do not show that a matrix is symmetric.
+        """
+        if not self.symmetric and is_symmetric(self.form) and all(map(_nearly_symmetric, [*first, *second])):
+            return [(m + m.T) / 2 for m in first], [(m + m.T) / 2 for m in second], True
+        return first, second, self.symmetric
 
     def _values(self, parts: Sequence[Form], arrays: Arrays) -> list[tuple[Form, np.ndarray]]:
         return list(zip(parts, compute([part.node for part in parts], arrays), strict=True))
+
+
+def _nearly_symmetric(matrix: np.ndarray) -> bool:
+    """Whether the matrix differs from its transpose by no more than rounding."""
+    least = float(np.finfo(matrix.dtype).eps) * len(matrix) * np.abs(matrix).max(initial=0)
+    return bool(np.abs(matrix - matrix.T).max(initial=0) <= least)
