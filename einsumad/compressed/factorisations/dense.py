@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation, Inertia
+from einsumad.compressed.factorisations.condition import inverse_norm, require_condition, scalings
 from einsumad.compressed.factorisations.diagonal import Identity
 from einsumad.compressed.factorisations.libraries import lapack, linear_algebra
 from einsumad.compressed.factorisations.pivots import critical, determinant, inertia_of, require_regular, square
@@ -61,6 +62,8 @@ class Cholesky(Factorisation):
             smallest_pivot=critical(pivots, True),
             positive_definite=True,
         )
+        inverse = lapack("pocon", factor)(factor / np.sqrt(scale)[:, None], 1.0, uplo="L")[0]
+        require_condition(1 / inverse if inverse else np.inf, factor.dtype, self.smallest_pivot, method)
 
     def _solve(self, rhs: Array) -> Array:
         return np.asarray(lapack("potrs", self._factor)(self._factor, rhs, lower=1)[0])
@@ -107,6 +110,11 @@ class LDL(Factorisation):
             symmetric=True,
             method=method,
             smallest_pivot=critical(self._pivots, True),
+        )
+        sizes = np.empty_like(scale)
+        sizes[self._order] = np.sqrt(scale)
+        require_condition(
+            inverse_norm(self._solve, self._solve, sizes, sizes), matrix.dtype, self.smallest_pivot, method
         )
 
     def _solve(self, rhs: Array) -> Array:
@@ -159,6 +167,9 @@ class LU(Factorisation):
             method=method,
             smallest_pivot=critical(pivots, False),
         )
+        found = scalings(sizes if least is None else np.maximum(sizes, np.diag(least)))
+        norm = min([inverse_norm(self._solve, self._solve_transposed, *scaling) for scaling in found])
+        require_condition(norm, matrix.dtype, self.smallest_pivot, method)
 
     def _solve(self, rhs: Array) -> Array:
         return np.asarray(lapack("getrs", self._factors)(self._factors, self._swaps, rhs)[0])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation, Inertia
+from einsumad.compressed.factorisations.condition import require_condition, scalings
 from einsumad.compressed.factorisations.pivots import critical, determinant, inertia_of, require_regular
 
 __all__ = ["StackedCholesky", "StackedEigen", "StackedLU"]
@@ -39,6 +40,9 @@ class StackedCholesky(Factorisation):
             positive_definite=True,
         )
         self._inverses = _inverse_of_lower(factors)
+        scaled = self._inverses * np.sqrt(_diagonals(blocks))[:, None, :]
+        norm = float(np.square(scaled).sum(axis=(1, 2)).max(initial=0))  # the trace of the scaled inverse
+        require_condition(norm, blocks.dtype, self.smallest_pivot, method)
 
     def _solve(self, rhs: Array) -> Array:
         return _times(self._inverses.swapaxes(1, 2), _times(self._inverses, rhs))
@@ -108,6 +112,13 @@ class StackedLU(Factorisation):
         )
         self._lower = _inverse_of_lower(lower)
         self._upper = _inverse_of_lower(upper.swapaxes(1, 2)).swapaxes(1, 2)
+        inverse = self._upper @ self._lower
+        norms = []
+        for left, right in scalings(sizes):
+            scaled = right[:, :, None] * inverse * np.take_along_axis(left, self._order, axis=1)[:, None, :]
+            norms.append(np.abs(scaled).sum(axis=1).max(axis=1, initial=0))
+        norm = float(np.min(norms, axis=0).max(initial=0))
+        require_condition(norm, blocks.dtype, self.smallest_pivot, method)
         self._order += side * np.arange(count)[:, None]
 
     def _solve(self, rhs: Array) -> Array:
