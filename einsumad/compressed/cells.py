@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from einsumad.compressed.entries import Places, places
 from einsumad.compressed.forms import position_of
+from einsumad.compressed.places import Places, places
 from einsumad.compressed.terms import Term
 from einsumad.errors import InternalError
 from einsumad.graph import Affine, Labels, Leaf, Selection

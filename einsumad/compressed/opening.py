@@ -8,19 +8,21 @@ p[b,k] p[b,l])`` becomes a term with a delta and a term of low rank, unless both
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from einsumad.compressed.merging import Pair, merged
+from einsumad.compressed.places import entry_count
 from einsumad.compressed.storing import best_stored, bytes_of
 from einsumad.compressed.terms import read_term
-from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, einsum
+from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, einsum, topological
 from einsumad.rewriting import Progress, inline, normalise
 
 _MOST_TERMS = 64
-_MOST_OPENED = 64
-_DEEPEST = 5
+_MOST_OPENED = 200
 _CLEARLY = 0.5
+_SPARSE = 0.1
+_DEEPEST = 4
 _MOST_BYTES = 1.1
 """How much larger than the dense tensor its structure may be."""
 _FEW_TERMS = 16
@@ -73,7 +75,7 @@ class _Opening:
         found = [(term, best_stored(term))]
         if not isinstance(product, Einsum):
             return found
-        for place in _places(product):
+        for place in self.places(product):
             if self.opened >= _MOST_OPENED:
                 break
             self.opened += 1
@@ -81,9 +83,17 @@ class _Opening:
             if len(parts) > _MOST_TERMS:
                 continue
             other = merged([pair for part in parts for pair in self.best(part)], self.progress)
-            if _is_better(other, found):
+            if _is_better(other, found) or (_is_sparse(product.operands[place]) and _is_as_small(other, found)):
                 return other
         return found
+
+    def places(self, product: Einsum) -> Iterator[int]:
+        """The operands that can be opened: sums first, then products."""
+        openable = _openable(product)
+        for kind in (Add, Einsum):
+            for place, operand in enumerate(product.operands):
+                if isinstance(operand, kind) and operand.dtype == product.dtype != BOOL and operand in openable:
+                    yield place
 
     def settled(self, product: Node) -> Node:
         """The product in normal form, its operands as they are."""
@@ -93,44 +103,40 @@ class _Opening:
         return normalise([product], self.progress, frozenset(kept))[0]
 
 
-def _places(product: Einsum) -> Iterator[int]:
-    """The operands that can be opened: sums first, then products."""
-    for kind in (Add, Einsum):
-        for place, operand in enumerate(product.operands):
-            if isinstance(operand, kind) and operand.dtype == product.dtype != BOOL and _shows(operand, _DEEPEST):
-                yield place
+def _openable(node: Node) -> set[Node]:
+    """The sums and products below a node that show something when they are opened.
 
-
-def _shows(node: Add | Einsum, depth: int) -> bool:
-    """Whether opening the operand can show that indices are tied, or tensors with fewer axes.
-
-    Only sums in which some term ties two of their own axes are opened: the others there do not cancel it. Differences
-    of numbers, such as ``(a[i] - b[j])**2``, would lose all their digits.
+    That is a product with 0/1 tensors, with factors of fewer axes, or with an operand that shows something; and a sum
+    of which some term ties two of its own axes: the others there do not cancel it. Differences of numbers, such as
+    ``(a[i] - b[j])**2``, would lose all their digits.
     """
-    if isinstance(node, Add):
-        return _ties(node)
-    stored = [f for f in node.operands if not isinstance(f, Structural)]
-    if len(stored) < len(node.operands) or all(len(f.shape) < len(node.shape) for f in stored):
-        return True
-    return depth > 0 and any(isinstance(f, Add | Einsum) and _shows(f, depth - 1) for f in stored)
+    tied: dict[Node, list[set[int]]] = {}
+    found: set[Node] = set()
+    for inner in topological([node]):
+        tied[inner] = _tied_axes(inner, tied)
+        match inner:
+            case Add() if any(len(group) > 1 for group in tied[inner]):
+                found.add(inner)
+            case Einsum():
+                stored = [f for f in inner.operands if not isinstance(f, Structural)]
+                fewer = len(stored) < len(inner.operands) or all(len(f.shape) < len(inner.shape) for f in stored)
+                if fewer or not found.isdisjoint(stored):
+                    found.add(inner)
+    return found
 
 
-def _ties(node: Node, depth: int = _DEEPEST) -> bool:
-    """Whether 0/1 tensors relate two axes of the node."""
-    return any(len(group) > 1 for group in _tied_axes(node, depth))
-
-
-def _tied_axes(node: Node, depth: int) -> list[set[int]]:
+def _tied_axes(node: Node, known: Mapping[Node, list[set[int]]]) -> list[set[int]]:
     """The axes that 0/1 tensors relate to each other, directly or through summed labels, inside of operands too."""
     match node:
         case Structural():
             return [] if isinstance(node, Ones) else [set(range(len(node.shape)))]
-        case Add() if depth:
-            return [group for term in node.operands for group in _tied_axes(term, depth - 1)]
-        case Einsum() if depth:
+        case Add():
+            groups = [group for term in node.operands for group in known[term]]
+            return [set(group) for group in {frozenset(group) for group in groups}]
+        case Einsum():
             found: list[set[int]] = []
             for operand, labels in zip(node.operands, node.inputs, strict=True):
-                for group in _tied_axes(operand, depth - 1):
+                for group in known[operand]:
                     tied = {labels[axis] for axis in group}
                     meeting = [other for other in found if not other.isdisjoint(tied)]
                     found = [other for other in found if other not in meeting] + [tied.union(*meeting)]
@@ -163,6 +169,21 @@ def _is_better(other: Sequence[Pair], found: Sequence[Pair]) -> bool:
     mine, theirs = (bytes_of([stored for _, stored in terms]) for terms in (other, found))
     tied = mine <= theirs and _entries(other) < _entries(found) and _maps(other) <= _maps(found)
     return tied or mine < _CLEARLY * theirs
+
+
+def _is_as_small(other: Sequence[Pair], found: Sequence[Pair]) -> bool:
+    mine, theirs = (bytes_of([stored for _, stored in terms]) for terms in (other, found))
+    return mine <= _MOST_BYTES * theirs
+
+
+def _is_sparse(node: Node, depth: int = _DEEPEST) -> bool:
+    """Whether a sum, or one in a product, has few entries beside the tensor that it is: what opening it saves."""
+    if isinstance(node, Einsum) and depth:
+        return any(_is_sparse(operand, depth - 1) for operand in node.operands)
+    if not isinstance(node, Add):
+        return False
+    terms = [term for part in node.operands if (term := read_term(part)) is not None]
+    return sum([entry_count(term) for term in terms]) <= _SPARSE * prod(node.shape)
 
 
 def _maps(terms: Sequence[Pair]) -> int:

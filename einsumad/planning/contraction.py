@@ -50,6 +50,7 @@ from einsumad.planning.primitives import (
     scaled,
 )
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
+from einsumad.planning.scattering import written_at_once
 
 
 def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -104,7 +105,7 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     if not resolved.factors and not resolved.masks and not resolved.maps:
         return None
     inside = partial(_product, summand=False)
-    resolved = nested(resolved, inside)
+    resolved = nested(written_at_once(resolved, inside), inside)
     applied = apply_maps(resolved, inside)
     nothing = next((factor for factor in applied.factors if isinstance(factor.node, Zero)), None)
     if nothing is not None:

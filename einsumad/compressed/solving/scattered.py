@@ -12,9 +12,10 @@ from math import prod
 
 import numpy as np
 
-from einsumad.compressed.entries import entries_by_term, entry_count, linear_indices
+from einsumad.compressed.entries import entries_by_term
 from einsumad.compressed.factorisations import Banded, Factorisation, Sparse
 from einsumad.compressed.forms import Form
+from einsumad.compressed.places import entry_count, linear_indices
 from einsumad.compressed.solving.strategy import Arrays, Effort, Strategy, in_order, is_symmetric
 from einsumad.compressed.sparse import sparse_matrix
 
