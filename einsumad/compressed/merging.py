@@ -27,12 +27,12 @@ Pair: TypeAlias = tuple[Term, Stored]
 def merged(pairs: Sequence[Pair], progress: Progress) -> list[Pair]:
     """The terms, those that are alike added where that saves memory."""
     alike: dict[Any, list[Pair]] = {}
-    for term, stored in _collected(pairs):
-        moved = _canonical(term)
-        alike.setdefault((moved.axes, moved.maps), []).append((moved, stored))
+    for pair in _collected(pairs):
+        moved = _canonical(pair[0])
+        alike.setdefault((moved.axes, moved.maps), []).append(pair)
     found: list[Pair] = []
     for same in alike.values():
-        found += _merged_alike(same, progress)
+        found += same if len(same) == 1 else _merged_alike(same, progress)
     return found
 
 
@@ -60,21 +60,15 @@ def _canonical(term: Term) -> Term:
 
 
 def _merged_alike(same: Sequence[Pair], progress: Progress) -> Sequence[Pair]:
-    if len(same) == 1:
-        return [_restored(*same[0])]
-    terms = [term for term, _ in same]
+    terms = [_canonical(term) for term, _ in same]
     held, reading = _held(terms)
     added = _added(terms, held, reading, progress)
     if added is None:
         return []
     stored = best_stored(added)
     if held and stored.total > bytes_of([one for _, one in same]):
-        return [_restored(*pair) for pair in same]
+        return same
     return [(added, stored)]
-
-
-def _restored(term: Term, _: Stored) -> Pair:
-    return term, best_stored(term)
 
 
 def _held(terms: Sequence[Term]) -> tuple[list[int], tuple[Factor, ...]]:

@@ -15,11 +15,11 @@ from einsumad.compressed.merging import Pair, merged
 from einsumad.compressed.places import entry_count
 from einsumad.compressed.storing import best_stored, bytes_of
 from einsumad.compressed.terms import read_term
-from einsumad.graph import BOOL, Add, Einsum, Node, Ones, Structural, cast, einsum, topological
+from einsumad.graph import BOOL, Add, Affine, Einsum, Node, Ones, Structural, cast, einsum, topological
 from einsumad.rewriting import Progress, inline, normalise
 
 _MOST_TERMS = 64
-_MOST_OPENED = 200
+_MOST_OPENED = 128
 _CLEARLY = 0.5
 _SPARSE = 0.1
 _DEEPEST = 4
@@ -106,22 +106,20 @@ class _Opening:
 def _openable(node: Node) -> set[Node]:
     """The sums and products below a node that show something when they are opened.
 
-    That is a product with 0/1 tensors, with factors of fewer axes, or with an operand that shows something; and a sum
-    of which some term ties two of its own axes: the others there do not cancel it. Differences of numbers, such as
+    That is what ties two of its own axes by 0/1 tensors, and a product with factors of fewer axes or with an operand
+    that shows something. In a sum the terms that tie nothing cannot cancel the others; differences of numbers, such as
     ``(a[i] - b[j])**2``, would lose all their digits.
     """
     tied: dict[Node, list[set[int]]] = {}
     found: set[Node] = set()
     for inner in topological([node]):
         tied[inner] = _tied_axes(inner, tied)
-        match inner:
-            case Add() if any(len(group) > 1 for group in tied[inner]):
+        if any(len(group) > 1 for group in tied[inner]):
+            found.add(inner)
+        elif isinstance(inner, Einsum):
+            stored = [f for f in inner.operands if not isinstance(f, Structural)]
+            if all(len(f.shape) < len(inner.shape) for f in stored) or not found.isdisjoint(stored):
                 found.add(inner)
-            case Einsum():
-                stored = [f for f in inner.operands if not isinstance(f, Structural)]
-                fewer = len(stored) < len(inner.operands) or all(len(f.shape) < len(inner.shape) for f in stored)
-                if fewer or not found.isdisjoint(stored):
-                    found.add(inner)
     return found
 
 
@@ -136,6 +134,8 @@ def _tied_axes(node: Node, known: Mapping[Node, list[set[int]]]) -> list[set[int
         case Einsum():
             found: list[set[int]] = []
             for operand, labels in zip(node.operands, node.inputs, strict=True):
+                if isinstance(operand, Affine) and len(labels) > 2 and labels[0] >= len(node.shape):
+                    continue  # what is read along it does not relate the places, such as rows and columns of a reshape
                 for group in known[operand]:
                     tied = {labels[axis] for axis in group}
                     meeting = [other for other in found if not other.isdisjoint(tied)]

@@ -22,7 +22,7 @@ from einsumad.functions import stays_finite
 from einsumad.graph import BOOL, Labels, Leaf, Node, Structural, einsum, order_key, topological
 from einsumad.planning import Factor
 
-_MOST_LABELS = 7
+_MOST_LABELS = 5
 _MOST_KEPT = 2
 Group: TypeAlias = tuple[Factor, ...]
 Core: TypeAlias = tuple[Any, ...]

@@ -18,8 +18,9 @@ from einsumad.compressed.factorisations import Factorisation, Permuted, Refined
 from einsumad.compressed.forms import Form, make_form, slot_of, transposed
 from einsumad.compressed.terms import Term
 from einsumad.compressed.values import Structured, read_only, times
+from einsumad.errors import MemoryLimitError
 from einsumad.graph import Labels, Shape
-from einsumad.planning import Factor
+from einsumad.planning import Factor, physical_memory, readable_bytes
 
 Arrays: TypeAlias = Sequence[Any]
 _FLOPS_PER_SECOND = 5e9
@@ -66,6 +67,13 @@ class Strategy(ABC):
 
     def inverse(self, arrays: Arrays) -> Structured:
         """The inverse in its structure; without any it is dense."""
+        needed, limit = 2 * prod(self.shape) ** 2 * self.form.dtype.itemsize, physical_memory()
+        if needed > limit:
+            raise MemoryLimitError(
+                f"the inverse of the matrix of shape {self.form.shape} is dense and would need "
+                f"{readable_bytes(needed)}, over the limit of {readable_bytes(limit)}: use solve or "
+                "sqrt_solve instead"
+            )
         factorisation = self.factorise(arrays)
         if self.rough:
             factorisation = Refined(factorisation, product_of(Structured(self.form, tuple(arrays))))
