@@ -45,7 +45,9 @@ a, A, B, W = variable("a", 3), variable("A", 3, 3), variable("B", 3, 3), variabl
 index, other = variable("index", 4, dtype=int), variable("other", 4, dtype=int)
 PICK, PICK_OTHER = selection(index, 3, float), selection(other, 3, float)
 SHIFT = affine(3, (4,), (1,), -1, float)
-GRID = affine(5, (2, 3), (2, 1), 0, float)
+GRID = affine(5, (2, 3), (2, 1), 0, float)  # meets the third place twice
+ROWS = affine(6, (2, 3), (3, 1), 0, float)
+TURNED = affine(9, (3, 1, 2), (-1, 0, 5), 3, float)
 
 VALUES = {
     a: np.array([2.0, 3.0, 5.0]),
@@ -78,10 +80,16 @@ TIED = {
     "maps to one place, partly outside": einsum([a, SHIFT, SHIFT], [(I,), (I, J), (I, K)], (J, K)),
     "maps of several indices": einsum([GRID, GRID], [(I, K, M), (J, K, M)], (I, J)),
 }
+TIED_TOGETHER = {
+    "rows and columns of one place": einsum([ROWS, ROWS], [(M, I, J), (M, K, 4)], (I, J, K, 4)),
+    "one of two indices": einsum([ROWS, ROWS], [(M, I, J), (M, I, K)], (I, J, K)),
+    "in any order of strides": einsum([TURNED, TURNED], [(M, I, 5, J), (M, K, 6, 4)], (I, J, K, 4)),
+}
 NOT_TIED = {
     "selections by different arrays": einsum([PICK, PICK_OTHER], [(M, I), (M, J)], (I, J)),
     "selections of different places": einsum([PICK, PICK], [(K, I), (M, I)], (K, M)),
     "maps of several indices to one place": einsum([GRID, GRID], [(I, J, 5), (I, K, M)], (J, K)),
+    "maps that meet a place twice": einsum([GRID, GRID], [(M, I, J), (M, K, 4)], (I, J, K, 4)),
     "truth values": einsum([selection(index, 3, BOOL)] * 2, [(M, I), (M, J)], (I, J, M)),
 }
 
@@ -95,6 +103,14 @@ def test_equal_maps_tie_what_they_give(before: Einsum) -> None:
     assert after_maps["Unit"] == 1
     assert after_maps.total() - after_maps["Unit"] == before_maps.total() - 1
     check_equal(before, normalise([before])[0])
+
+
+@pytest.mark.parametrize("before", TIED_TOGETHER.values(), ids=TIED_TOGETHER)
+def test_a_map_that_meets_each_place_once_ties_all_that_it_reads(before: Einsum) -> None:
+    check_equal(before, tie_mapped(before, context(before)))
+    (found,) = normalise([before])
+    check_equal(before, found)
+    assert kinds(found)["Affine"] == 0  # inside its bounds: the deltas say all
 
 
 @pytest.mark.parametrize("before", NOT_TIED.values(), ids=NOT_TIED)
@@ -180,3 +196,25 @@ def test_the_hessian_of_rows_that_are_read_by_equal_indices_has_one_delta() -> N
     for term in terms:
         assert sum([isinstance(o, Selection) for o in term.operands]) == 1
         assert sum([isinstance(o, Unit) for o in term.operands]) == 2
+
+
+def test_the_hessian_of_an_array_read_by_its_flat_indices_is_diagonal() -> None:
+    """Both axes of the array are tied, so that one number an entry is computed."""
+    places = np.array([[0, 3], [2, 3]])
+    found = ea.explain(ea.hessian(lambda E: np.sum(np.take_along_axis(E, places, axis=0) ** 3)), np.ones((4, 2)))
+    (root,) = found.outputs
+    assert sum([isinstance(operand, Unit) for operand in root.operands]) == 2
+
+
+def test_deltas_are_pulled_out_of_sums_whose_other_common_factors_stay() -> None:
+    """``T δ[j,l] [m = 1 + o] + T δ[j,l] δ[m,o]``: pulling T out would leave a sum of maps."""
+
+    def f(W: Any) -> Any:
+        total = np.cumsum(W, axis=0)
+        return np.sum(np.sin(total)) + np.sum(total[1:-1] ** 2)
+
+    W = np.linspace(0.1, 1.0, 36).reshape(12, 3)
+    found = ea.explain(ea.hessian(f, mode="auto"), W)
+    dense = np.prod([12, 3, 12, 3])
+    assert sum([np.prod(step.shape, dtype=int) >= dense for step in found.plan.steps]) <= 1
+    np.testing.assert_allclose(ea.hessian(f)(W), ea.hessian(f, mode="forward")(W), rtol=1e-12, atol=1e-12)
