@@ -1,7 +1,8 @@
 """Gauss–Newton matrices: the curvature that a loss has through the first derivatives of a function alone.
 
 Owns these transforms. Imports transforms, tracing and the structured results. Invariant: the loss is traced on
-stand-ins for the residuals, which have their values, so that a second derivative of the function never enters.
+variables of its own that have the values of the residuals, so a second derivative of the function never enters; in
+what is asked leaves of no trace stand for them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from einsumad.errors import DifferentiationError
-from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.requests import Asked
 from einsumad.frontend.structured import hessian_of
 from einsumad.frontend.tensor import Tensor
-from einsumad.frontend.tracing import Trace, run
-from einsumad.frontend.transforms import Argnums, Transform, check_outputs, nested
+from einsumad.frontend.tracing import Trace, trace
+from einsumad.frontend.transforms import Argnums, Transform, check_outputs, nested, parameter_names
 from einsumad.frontend.trees import unflatten
-from einsumad.frontend.values import defer
-from einsumad.graph import Leaf, Node, fresh_leaf
+from einsumad.graph import fresh_leaf, substitute
 from einsumad.planning import Request, Strategy
 
 
@@ -29,25 +28,25 @@ class GaussNewton(Transform):
 
     loss: Callable[..., Any] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.loss is not None and not callable(self.loss):
+            raise TypeError(f"the loss of {self.name} must be a function, got {type(self.loss).__name__}")
+
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
-        """Trace the function, and the loss on stand-ins for what it returned."""
+        """Trace the function, and the loss on variables with the values of what it returned."""
         asked, found = super().ask(*args, **kwargs)
         if self.loss is None:
             return asked, found
-        places = tuple([_stand_in(node) for node in found.outputs])
-        roots, _ = run(self.loss, [unflatten(found.tree, [Tensor(leaf) for leaf in places])], {})
-        if len(roots) != 1 or roots[0].shape != ():
-            shapes = [node.shape for node in roots]
+        residuals = unflatten(found.tree, [Tensor(node) for node in found.outputs])
+        of_loss = trace(self.loss, [residuals], {}, 0, parameter_names(self.loss))
+        if len(of_loss.outputs) != 1 or of_loss.outputs[0].shape != ():
+            shapes = [node.shape for node in of_loss.outputs]
             raise DifferentiationError(f"the loss of {self.name} needs one scalar output, got shapes {shapes}: sum it")
-        check_outputs(Trace(found.variables, roots, None), f"the loss of {self.name}")
-        return Asked(self.request, (*found.outputs, *roots), found.variables, places), found
-
-
-def _stand_in(node: Node) -> Leaf:
-    """A leaf with the value of a node, if that has one."""
-    leaf = fresh_leaf(node.shape, node.dtype)
-    defer(leaf, lambda: concrete(node))
-    return leaf
+        check_outputs(of_loss, f"the loss of {self.name}")
+        places = tuple([fresh_leaf(node.shape, node.dtype) for node in found.outputs])
+        loss = substitute(of_loss.outputs, dict(zip(of_loss.variables.leaves, places, strict=True)))
+        return Asked(self.request, (*found.outputs, *loss), found.variables, places), found
 
 
 def gauss_newton(

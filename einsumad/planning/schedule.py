@@ -7,6 +7,7 @@ step; the order depends on structure and sizes only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from math import prod
 from typing import TypeAlias
 
@@ -20,6 +21,9 @@ Scheduled: TypeAlias = list[tuple[Node, tuple[Kernel, tuple[Node, ...]]]]
 
 TAKES_NUMBERS = (Sum, Apply, Group, Choose)
 """Kernels whose operands may be numbers and may lack axes along which they do not vary."""
+
+_CALLER = -1
+"""Who reads the outputs, besides steps."""
 
 
 def schedule(roots: Sequence[Node]) -> Scheduled:
@@ -47,13 +51,16 @@ def thrifty(scheduled: Scheduled, roots: Sequence[Node]) -> Scheduled:
     """
     ready = _Ready(scheduled, roots)
     found: Scheduled = []
-    while ready.waiting:
-        found.append(scheduled[ready.take()])
+    while (chosen := ready.take()) >= 0:
+        found.append(scheduled[chosen])
     return found
 
 
 class _Ready:
-    """The steps that can be taken, and what each would do to the memory in use. A view shares that of its operand."""
+    """The steps that can be taken, and what each would do to the memory in use. A view shares that of its operand.
+
+    A step gets better only: when it becomes the last that reads some memory. Then it is entered once more.
+    """
 
     def __init__(self, scheduled: Scheduled, roots: Sequence[Node]) -> None:
         place = {node: k for k, (node, _) in enumerate(scheduled)}
@@ -62,7 +69,7 @@ class _Ready:
         self.open = [len(read) for read in self.reads]
         self.buffer = list(range(len(scheduled)))
         self.bytes: list[int] = []
-        self.readers = [0] * len(scheduled)
+        self.readers: list[set[int]] = [set() for _ in scheduled]
         for k, (node, (kernel, operands)) in enumerate(scheduled):
             view = is_view(kernel, [o.dtype for o in operands], len(node.shape), node.dtype) and operands[0] in place
             if view:
@@ -70,26 +77,39 @@ class _Ready:
             self.bytes.append(0 if view else prod(node.shape) * node.dtype.itemsize)
             for read in self.reads[k]:
                 self.users[read].append(k)
-                self.readers[self.buffer[read]] += 1
+                self.readers[self.buffer[read]].add(k)
         for root in roots:
             if root in place:
-                self.readers[self.buffer[place[root]]] += 1
-        self.waiting = [k for k, count in enumerate(self.open) if not count]
+                self.readers[self.buffer[place[root]]].add(_CALLER)
+        self.taken = [False] * len(scheduled)
+        self.waiting = [(self._change(k), k) for k, count in enumerate(self.open) if not count]
+        heapify(self.waiting)
 
     def take(self) -> int:
-        """The step to take next."""
-        chosen = min(self.waiting, key=lambda k: (self._change(k), k))
-        self.waiting.remove(chosen)
-        for read in self.reads[chosen]:
-            self.readers[self.buffer[read]] -= 1
+        """The step to take next, of those that leave the least memory in use the first; -1 if all are taken."""
+        while self.waiting:
+            _, chosen = heappop(self.waiting)
+            if not self.taken[chosen]:
+                self._enter(chosen)
+                return chosen
+        return -1
+
+    def _enter(self, chosen: int) -> None:
+        """Enter the steps that can be taken, or have become the last to read some memory, once this one is taken."""
+        self.taken[chosen] = True
+        better: set[int] = set()
+        for buffer in {self.buffer[read] for read in self.reads[chosen]}:
+            self.readers[buffer].discard(chosen)
+            if len(self.readers[buffer]) == 1:
+                better |= self.readers[buffer] - {_CALLER}
         for user in self.users[chosen]:
             self.open[user] -= 1
-            if not self.open[user]:
-                self.waiting.append(user)
-        return chosen
+            better.add(user)
+        for k in better:
+            if not self.open[k]:
+                heappush(self.waiting, (self._change(k), k))
 
     def _change(self, k: int) -> int:
         """The bytes that are in use after the step beside those before it."""
         freed = {self.buffer[read] for read in self.reads[k]} - {self.buffer[k]}
-        counts = {buffer: sum(self.buffer[read] == buffer for read in self.reads[k]) for buffer in freed}
-        return self.bytes[k] - sum([self.bytes[b] for b in freed if self.readers[b] == counts[b]])
+        return self.bytes[k] - sum([self.bytes[b] for b in freed if len(self.readers[b]) == 1])

@@ -85,7 +85,7 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     """The subset of the common operands that saves most when pulled out, or None where none saves anything.
 
     All of them are tried first; then, index by index, what is left without those operands that make the inner sum carry
-    a summed index.
+    a summed index. Where none of these can be pulled out, deltas alone are: inside they make every term larger.
     """
     best: Split | None = None
     tried: dict[tuple[int, ...], None] = {}
@@ -100,6 +100,10 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
             best = split
         carried = [label for label in inner if label >= term.rank]
         waiting += [tuple([k for k in chosen if label not in term.inputs[k]]) for label in carried]
+        if not waiting and best is None:
+            waiting = [tuple([k for k in common if isinstance(term.operands[k], Unit)])]
+            if waiting[0] in tried or not waiting[0]:
+                break
     return best
 
 

@@ -1,13 +1,13 @@
 """Two maps that say the same of two indices: the indices are equal.
 
-Owns that rule. Imports the graph and the working form. Invariant: one map fewer, and a delta in its place.
+Owns that rule. Imports the graph and the working form. Invariant: one map fewer, and deltas in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, unit
+from einsumad.graph import BOOL, Affine, Einsum, Labels, Node, Selection, Structural, unit
 from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -15,34 +15,62 @@ from einsumad.rewriting.rules import Context, Rule
 def tie_mapped(node: Einsum, _: Context) -> Node | None:
     """``[i = f(m)] [j = f(m)] = [i = f(m)] δ[i,j]``; also ``[i = a + p m] [i = a + p n]`` ties m and n.
 
-    Only axes of the product are tied: what is summed is read along its map, which is a view.
+    Several indices are tied at once where the map meets each place once: ``[i = 5 k + l] [i = 5 m + n]`` with l, n < 5.
+    A summed index that a stored tensor has is not tied: the tensor is read along its map, which is a view.
     """
     if node.dtype == BOOL:
         return None
-    rank = len(node.shape)
-    seen: dict[tuple[Node, Labels, int], int] = {}
+    read = _read_labels(node)
+    seen: dict[tuple[Node, Labels, Labels], Labels] = {}
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
         if not isinstance(operand, (Affine, Selection)):
             continue
-        for axis in [axis for axis in _given_axes(operand) if labels[axis] < rank]:
-            key = (operand, labels[:axis] + labels[axis + 1 :], axis)
-            other = seen.setdefault(key, labels[axis])
-            if other != labels[axis] and labels.count(labels[axis]) == 1:
+        for axes in _given_axes(operand):
+            given = tuple([labels[axis] for axis in axes])
+            if not read.isdisjoint(given):
+                continue
+            others = tuple([label for axis, label in enumerate(labels) if axis not in axes])
+            known = seen.setdefault((operand, others, axes), given)
+            if known != given and all(labels.count(label) == 1 for label in given):
                 work = open_product(node)
                 work.drop([k])
-                work.append(unit(operand.shape[axis], 2, node.dtype), (other, labels[axis]))
+                for axis, label, other in zip(axes, given, known, strict=True):
+                    if label != other:
+                        work.append(unit(operand.shape[axis], 2, node.dtype), (other, label))
                 return work.build()
     return None
 
 
-def _given_axes(operand: Affine | Selection) -> Iterator[int]:
-    """The axes whose index follows from those of the others, if any index does."""
+def _read_labels(node: Einsum) -> set[int]:
+    """The summed labels of more than one value that a stored tensor has."""
+    rank = len(node.shape)
+    return {
+        label
+        for operand, labels in zip(node.operands, node.inputs, strict=True)
+        if not isinstance(operand, Structural)
+        for label, size in zip(labels, operand.shape, strict=True)
+        if label >= rank and size > 1
+    }
+
+
+def _given_axes(operand: Affine | Selection) -> Iterator[tuple[int, ...]]:
+    """The axes whose indices follow from those of the others, if any do."""
     if isinstance(operand, Selection):
-        yield len(operand.shape) - 1
+        yield (len(operand.shape) - 1,)
         return
-    yield 0
-    if len(operand.shape) == 2 and operand.strides[0] != 0:
-        yield 1
+    yield (0,)
+    if _is_injective(operand):
+        yield tuple(range(1, len(operand.shape)))
+
+
+def _is_injective(operand: Affine) -> bool:
+    """Whether no two tuples of out indices are mapped to one place, as by the strides of an array in memory."""
+    reach = 0
+    for stride, size in sorted([(abs(s), n) for s, n in zip(operand.strides, operand.shape[1:], strict=True) if n > 1]):
+        if stride <= reach:
+            return False
+        reach += stride * (size - 1)
+    return reach > 0
 
 
 RULE = Rule(
