@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,17 +20,22 @@ from einsumad.optim.problem import Problem, problem_of
 from einsumad.optim.records import Limits, Result, Step
 from einsumad.optim.vectors import joined, rounding_of
 
+Loss: TypeAlias = Callable[[Any], Any] | None
+"""A scalar function of what the residuals return; None for half the sum of their squares."""
+
 
 def gauss_newton_step(
     residuals: Callable[..., Any],
     *args: Any,
     argnums: Argnums = 0,
+    loss: Loss = None,
     damping: float = 0.0,
     memory_limit: int | None = None,
 ) -> Step:
     """One step of Gauss and Newton for ½ Σ r²: ``x - (JᵀJ + damping · 1)⁻¹ Jᵀr``, with JᵀJ in its structure.
 
-    `residuals` returns r, an array of any shape or a tree of arrays. Everything else, the other arguments and the
+    `residuals` returns r, an array of any shape or a tree of arrays. With a `loss` of r, a number, it is that which
+    decreases, and the matrix is ``JᵀLJ`` with its second derivative L. Everything else, the other arguments and the
     errors included, is as for :func:`newton_step`; ``value`` is ½ Σ r². Where JᵀJ is singular more damping is added
     until it is positive definite. (Nocedal and Wright, Numerical Optimization, 2nd ed. 2006, section 10.3.)
 
@@ -40,13 +45,14 @@ def gauss_newton_step(
     array([1., 2.])
     """
     problem = problem_of(residuals, args, argnums, False, memory_limit)
-    return one_step(_model(problem), problem.start, damping)
+    return one_step(_model(problem, loss), problem.start, damping)
 
 
 def levenberg_marquardt(
     residuals: Callable[..., Any],
     *args: Any,
     argnums: Argnums = 0,
+    loss: Loss = None,
     damping: float | None = None,
     gtol: float | None = None,
     maxiter: int = 100,
@@ -74,19 +80,25 @@ def levenberg_marquardt(
     """
     limits = Limits(gtol, maxiter)
     problem = problem_of(residuals, args, argnums, False, memory_limit)
-    return descend(_model(problem), problem.start, damping, limits)
+    return descend(_model(problem, loss), problem.start, damping, limits)
 
 
-def _model(problem: Problem) -> Model:
-    return Model(partial(_evaluate, problem), problem.layout, problem.memory_limit, start=1e-3, convex=True)
+def _model(problem: Problem, loss: Loss) -> Model:
+    evaluate = partial(_evaluate, problem, loss)
+    return Model(evaluate, problem.layout, problem.memory_limit, start=1e-3, convex=loss is None)
 
 
-def _evaluate(problem: Problem, x: np.ndarray) -> Point:
+def _evaluate(problem: Problem, loss: Loss, x: np.ndarray) -> Point:
     at = problem.layout.unflatten(x)
-    function = ea.value_and_grad(partial(_half_squares, problem.function), memory_limit=problem.memory_limit)
-    value, gradient = function(at)
-    matrix = partial(ea.gauss_newton(problem.function, compressed=True, memory_limit=problem.memory_limit), at)
+    total = partial(_half_squares, problem.function) if loss is None else partial(_loss_of, loss, problem.function)
+    value, gradient = ea.value_and_grad(total, memory_limit=problem.memory_limit)(at)
+    transform = ea.gauss_newton(problem.function, loss=loss, compressed=True, memory_limit=problem.memory_limit)
+    matrix = partial(transform, at)
     return Point(x, float(value), rounding_of(value), joined(gradient, "the gradient"), matrix)
+
+
+def _loss_of(loss: Callable[[Any], Any], residuals: Callable[..., Any], x: Any) -> Any:
+    return loss(residuals(x))
 
 
 def _half_squares(residuals: Callable[..., Any], x: Any) -> Any:

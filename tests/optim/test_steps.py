@@ -218,3 +218,23 @@ def test_arguments_that_are_refused() -> None:
             ea.optim.levenberg_marquardt(decay, TREE, maxiter=maxiter)
     with pytest.raises(TypeError, match="pass x0"):
         ea.optim.newton(rosenbrock)
+
+
+def test_a_loss_of_the_residuals():
+    """Logistic regression: the Gauss–Newton matrix of the loss of the logits is the Hessian, so steps are Newton's."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+
+    def logits(w):
+        return {"samples": X @ w, "penalty": w}
+
+    def loss(z):
+        return np.sum(np.logaddexp(0, z["samples"]) - y * z["samples"]) + np.sum(z["penalty"] ** 2)
+
+    step = ea.optim.gauss_newton_step(logits, np.zeros(4), loss=loss)
+    np.testing.assert_allclose(step.x, ea.optim.newton_step(lambda w: loss(logits(w)), np.zeros(4)).x, rtol=1e-12)
+    found = ea.optim.levenberg_marquardt(logits, np.zeros(4), loss=loss)
+    best = ea.optim.newton(lambda w: loss(logits(w)), np.zeros(4))
+    assert found.success
+    np.testing.assert_allclose(found.x, best.x, rtol=1e-6)
+    np.testing.assert_allclose(found.value, best.value, rtol=1e-10)
