@@ -4,6 +4,7 @@ Imports the layers below it. The names of this package are what the front end us
 reference interpreter is `einsumad.execution.reference`.
 """
 
+from einsumad.execution.blockwise import BlockwisePlan, compile_frugally
 from einsumad.execution.compiled import CompiledPlan, compile_plan
 
-__all__ = ["CompiledPlan", "compile_plan"]
+__all__ = ["BlockwisePlan", "CompiledPlan", "compile_frugally", "compile_plan"]

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.compressed import Form
-from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, Plan, make_plan
+from einsumad.planning import Choice, make_plan
 
 _MOST_ENTRIES = 1024
 
@@ -34,6 +34,9 @@ class Statistics:
 
 Which: TypeAlias = tuple[int, ...] | None
 """The positions of some outputs; None for all."""
+
+
+RunnablePlan: TypeAlias = CompiledPlan | BlockwisePlan
 
 
 class Part(NamedTuple):
@@ -59,7 +62,7 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which], tuple[CompiledPlan, tuple[int, ...]]] = field(default_factory=dict)
+    plans: dict[tuple[int | None, Which], tuple[RunnablePlan, tuple[int, ...]]] = field(default_factory=dict)
 
     def read(self, which: Which = None) -> tuple[int, ...]:
         """The positions of the slots that the outputs, or those at some positions, depend on: the inputs of a plan."""
@@ -142,21 +145,24 @@ def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple
 
 def compiled(
     derivation: Derivation, memory_limit: int | None, which: Which = None
-) -> tuple[CompiledPlan, tuple[int, ...]]:
+) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
         known = derivation.plans.get((memory_limit, which))
         if known is None:
             _counts["planned"] += 1
-            known = compile_plan(plan_of(derivation, memory_limit, which)), derivation.read(which)
+            known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
             derivation.plans[memory_limit, which] = known
     return known
 
 
-def plan_of(derivation: Derivation, memory_limit: int | None, which: Which = None) -> Plan:
-    """The plan of a derivation, whose inputs are the slots that are read."""
+def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which = None) -> RunnablePlan:
+    """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
-    return make_plan(derivation.chosen(which), inputs, memory_limit)
+    outputs = derivation.chosen(which)
+    if derivation.parts:
+        return compile_frugally(outputs, inputs, memory_limit)
+    return compile_plan(make_plan(outputs, inputs, memory_limit))
 
 
 def clear() -> None:

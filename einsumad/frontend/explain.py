@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from einsumad.compressed import bytes_of, slots_of, structure_text
-from einsumad.frontend.cache import Derivation, Part, build_with_rules, plan_of
+from einsumad.execution import BlockwisePlan
+from einsumad.frontend.cache import Derivation, Part, build_with_rules, compiled_anew
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
 from einsumad.frontend.requests import build_derivation
@@ -96,8 +97,11 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     in_structure = isinstance(g, Transform) and g.in_structure is not None
     build = structured_derivation if in_structure else build_derivation
     derivation, _ = build_with_rules(lambda: build(request, over_slots, named, counts))
-    plan = plan_of(derivation, g.memory_limit if isinstance(g, Transform) else None)
+    runnable = compiled_anew(derivation, g.memory_limit if isinstance(g, Transform) else None)
+    plan = runnable.plan
     notes = _saved_bytes(derivation) if in_structure else _saved_work(request, over_slots, named, counts, plan)
+    if isinstance(runnable, BlockwisePlan):
+        notes += (f"in {runnable.count} parts of an index of {runnable.size}, to save memory; the plan is for one",)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan, derivation.parts, notes)
 
 

@@ -7,10 +7,12 @@ from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
+from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.primitives import Factor, layout
 from einsumad.planning.resolve import resolve
+from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
 from einsumad.planning.text import readable_bytes
@@ -21,13 +23,17 @@ __all__ = [
     "Candidate",
     "Choice",
     "Cost",
+    "Cut",
     "Derived",
     "Factor",
+    "Index",
     "Plan",
     "Request",
     "Step",
     "Strategy",
     "binarise",
+    "cut",
+    "cuttable_indices",
     "derive",
     "expand",
     "jacobian",

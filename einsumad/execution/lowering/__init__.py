@@ -53,7 +53,7 @@ from einsumad.planning.memory import is_view
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Step
 
-_BIG = 2**16
+_BIG = 2**14
 """Bytes from which a dead tensor is let go at once rather than when the function returns."""
 
 

@@ -1,0 +1,195 @@
+"""Plans that go through an index part by part, against the reference interpreter and whole plans."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import einsumad as ea
+from einsumad.errors import MemoryLimitError, ShapeError
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally
+from einsumad.execution.blockwise import blockwise, plan_of_part
+from einsumad.execution.reference import evaluate
+from einsumad.functions import apply, call
+from einsumad.graph import add, affine, einsum, leaves, multiply, ones, scale, selection, unit
+from einsumad.planning import cuttable_indices, make_plan
+from tests.execution.graphs import graphs
+from tests.planning.products import products, random_values, variable
+
+MANY = settings(max_examples=max(250, settings().max_examples))
+ROWS = 7
+
+
+def in_parts(roots, index, length):
+    inputs = leaves(roots)
+    plan = blockwise(roots, inputs, plan_of_part(roots, inputs, index, length))
+    return lambda values: plan(*[np.asarray(values[node]) for node in inputs])
+
+
+def sizes(*roots):
+    return [index.size for index in cuttable_indices(roots)]
+
+
+def check(roots, values, exact=False):
+    """Every index that can be cut, in parts of each length."""
+    expected = evaluate(roots, values, exact=exact)
+    for index in cuttable_indices(roots):
+        for length in range(1, index.size):
+            for root, value, wanted in zip(roots, in_parts(roots, index, length)(values), expected, strict=True):
+                assert (np.shape(value), value.dtype) == (root.shape, root.dtype)
+                if exact:
+                    assert (value == wanted).all()
+                elif np.isfinite(wanted).all():
+                    size, rtol = np.abs(wanted).max(initial=1), 1e-7 if root.dtype == np.float64 else 2e-2
+                    if root.dtype == np.float64 or size < 1e4:
+                        np.testing.assert_allclose(value, wanted, rtol=rtol, atol=rtol * size)
+
+
+@pytest.mark.fuzz
+@MANY
+@given(graphs())
+def test_random_graphs(graph):
+    check(graph.roots, graph.values)
+
+
+@pytest.mark.fuzz
+@MANY
+@given(products(dtypes=(np.int64,), coefficients=(1, -1, 3)))
+def test_integer_products_are_exact(case):
+    if case.node.dtype.kind == "i":
+        check([case.node], case.values, exact=True)
+
+
+@st.composite
+def data_losses(draw):
+    """Sums over samples of functions of rows: kept, summed, summed beside other terms, counted into groups."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    X, w, g = variable("X", (ROWS, 2), dtype), variable("w", (2,), dtype), variable("g", (ROWS,), np.int64)
+    values = {X: random_values(rng, X.shape, dtype), w: random_values(rng, w.shape, dtype)}
+    values[g] = rng.integers(0, 3, ROWS)
+    z = einsum([X, w], [(0, 1), (1,)], (0,))
+    z = draw(st.sampled_from([z, apply("tanh", z), multiply(z, apply("greater", z, scale(0, z)))]))
+    table = selection(g, 3, dtype)
+    pieces = [
+        z,
+        einsum([z], [(0,)], ()),
+        einsum([z, X], [(0,), (0, 1)], (1,), 2),
+        einsum([z, table], [(0,), (0, 1)], (1,)),
+        einsum([z, X, unit(ROWS, 2, dtype), X], [(0,), (0, 1), (0, 2), (2, 3)], (1, 3)),
+        add([einsum([z, X], [(0,), (0, 1)], (1,)), w]),
+        add([einsum([z, X], [(0,), (0, 1)], (1,)), einsum([z, z, X], [(0,), (0,), (0, 1)], (1,), -1)]),
+        add([einsum([z, table], [(0,), (0, 1)], (1,)), scale(3, ones((3,), dtype))]),
+        einsum([w], [(0,)], (), 5),
+        einsum([z, unit(ROWS, 2, dtype)], [(0,), (0, 1)], (0, 1)),
+        call("logsumexp", multiply(X, X)),
+    ]
+    return draw(st.lists(st.sampled_from(pieces), min_size=1, max_size=4)), values
+
+
+@pytest.mark.fuzz
+@MANY
+@given(data_losses())
+def test_sums_over_samples(case):
+    check(*case)
+
+
+X, w, g = variable("X", (ROWS, 2), np.float64), variable("w", (2,), np.float64), variable("g", (ROWS,), np.int64)
+z = einsum([X, w], [(0, 1), (1,)], (0,))
+
+
+def test_an_index_that_is_kept_or_summed_last_can_be_cut():
+    assert ROWS in sizes(einsum([z], [(0,)], ()))
+    assert ROWS in sizes(apply("exp", z))
+    assert ROWS in sizes(add([einsum([z, X], [(0,), (0, 1)], (1,)), w]))
+    assert ROWS in sizes(einsum([z, selection(g, 3, np.float64)], [(0,), (0, 1)], (1,)))
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        apply("exp", einsum([z], [(0,)], ())),
+        call("logsumexp", z),
+        einsum([z, affine(ROWS, (ROWS - 1,), (1,), 1, np.float64)], [(0,), (0, 1)], (1,)),
+        add([einsum([z, unit(ROWS, 2, np.float64)], [(0,), (0, 1)], (0, 1)), unit(ROWS, 2, np.float64)]),
+        einsum([apply("greater", z, scale(0, z)), z], [(0,), (1,)], ()),
+        call("inverse", einsum([z, z], [(0,), (1,)], (0, 1))),
+    ],
+    ids=["function of a sum", "logsumexp", "shifted", "delta in a sum", "two labels", "inverse"],
+)
+def test_an_index_that_meets_itself_is_not_cut(root):
+    assert ROWS not in sizes(root)
+
+
+def test_a_sum_that_is_read_again_is_not_cut():
+    total = einsum([z], [(0,)], ())
+    assert ROWS in sizes(total)
+    assert ROWS not in sizes(total, scale(2, apply("exp", total)))
+
+
+def test_a_selection_outside_of_a_product_stays_whole():
+    table = selection(g, 2, np.float64)
+    assert ROWS not in sizes(add([table, X]))
+    assert ROWS not in sizes(table, einsum([z, table], [(0,), (0, 1)], (1,)))
+
+
+def frugal(n, memory_limit=None):
+    """The Gram matrix of outer products of rows, whose whole plan holds n times as much as its inputs."""
+    A, B = variable("A", (n, 30), np.float64), variable("B", (n, 30), np.float64)
+    outer = apply("exp", einsum([A, B], [(0, 1), (0, 2)], (0, 1, 2)))
+    return compile_frugally([einsum([outer], [(0, 1, 2)], (1, 2))], [A, B], memory_limit)
+
+
+def test_large_plans_are_cut_and_small_ones_are_not():
+    plan = frugal(2000)
+    assert isinstance(plan, BlockwisePlan)
+    assert plan.count > 1
+    assert isinstance(frugal(10), CompiledPlan)
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2000, 30)), rng.normal(size=(2000, 30))
+    (value,) = plan(A, B)
+    np.testing.assert_allclose(value, np.exp(A[:, :, None] * B[:, None]).sum(axis=0), rtol=1e-12)
+    assert value.flags.writeable
+
+
+def test_a_memory_limit_makes_smaller_parts_or_is_refused():
+    needed = frugal(2000, 2**20).plan.peak_bytes
+    assert needed <= 2**20
+    with pytest.raises(MemoryLimitError):
+        frugal(2000, 2**13)
+
+
+def test_inputs_are_checked():
+    plan = frugal(2000)
+    with pytest.raises(ShapeError, match="2 inputs"):
+        plan(np.ones((2000, 30)))
+    with pytest.raises(ShapeError, match=r"\(2000, 30\)"):
+        plan(np.ones((2000, 30)), np.ones((2001, 30)))
+
+
+def test_structured_hessians_take_little_memory_and_say_so():
+    rng = np.random.default_rng(0)
+    X, group, y = rng.normal(size=(20000, 5)), rng.integers(0, 200, 20000), rng.poisson(1.0, 20000)
+
+    def loss(b, u):
+        z = X @ b + u[group]
+        return np.sum(np.exp(z) - y * z) + np.sum(u**2)
+
+    b, u = 0.1 * rng.normal(size=5), 0.1 * rng.normal(size=200)
+    H = ea.hessian(loss, (0, 1), compressed=True)(b, u)
+    G = ea.hessian(loss, (0, 1))(b, u)
+    for i in range(2):
+        for j in range(2):
+            np.testing.assert_allclose(H[i, j].dense(), G[i][j], rtol=1e-10, atol=1e-9)
+    text = str(ea.explain(ea.hessian(loss, (0, 1), compressed=True), b, u))
+    assert "parts of an index of 20000" in text
+
+
+def test_work_that_does_not_depend_on_the_index_is_not_repeated():
+    X, K = variable("X", (300, 300), np.float64), variable("K", (300, 300), np.float64)
+    rows = apply("exp", einsum([X, call("inverse", K)], [(0, 1), (1, 2)], (0, 2)))
+    root = einsum([rows], [(0, 1)], (1,))
+    assert 300 in sizes(root)
+    assert make_plan([root], [X, K]).peak_bytes > 2**20
+    assert isinstance(compile_frugally([root], [X, K]), CompiledPlan)
+    assert isinstance(compile_frugally([root], [X, K], 2**20), BlockwisePlan)
