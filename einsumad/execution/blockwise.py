@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import count
 from math import prod
 from typing import Any, NamedTuple
 
@@ -153,7 +154,7 @@ def _best_parts(roots: Sequence[Node], inputs: Sequence[Leaf], bounds: Bounds) -
     results = _bytes(roots)
     best, least = None, int(_WORTH * bounds.whole)
     for index in cuttable_indices(roots)[:_MOST_INDICES]:
-        for length in _lengths(index.size, bounds.whole, bounds.wanted - results):
+        for length in lengths_of_parts(index.size, bounds.whole, bounds.wanted - results):
             found = plan_of_part(roots, inputs, index, length)
             needed = found.plan.peak_bytes + results
             if needed >= least or found.plan.seconds * (index.size / length) > bounds.seconds:
@@ -164,9 +165,13 @@ def _best_parts(roots: Sequence[Node], inputs: Sequence[Leaf], bounds: Bounds) -
     return best
 
 
-def _lengths(size: int, peak: int, wanted: int) -> list[int]:
-    """The sizes of parts to try: those that may be small enough, and the smallest."""
-    lengths = [-(-size // parts) for parts in _PARTS if size > parts * _FEWEST_VALUES]
+def lengths_of_parts(size: int, peak: int, wanted: int) -> list[int]:
+    """The sizes of parts to try: those that may be small enough, and the smallest.
+
+    None leaves a single value for the last part: BLAS skips a vector of one zero, and so a NaN that it multiplies.
+    """
+    smallest = [-(-size // parts) for parts in _PARTS if size > parts * _FEWEST_VALUES]
+    lengths = [next(length for length in count(start) if size % length != 1) for start in smallest]
     return [length for length in lengths if peak * length <= wanted * size or length == lengths[-1]]
 
 

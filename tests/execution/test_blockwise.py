@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import einsumad as ea
 from einsumad.errors import MemoryLimitError, ShapeError
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally
-from einsumad.execution.blockwise import blockwise, plan_of_part
+from einsumad.execution.blockwise import blockwise, lengths_of_parts, plan_of_part
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import add, affine, einsum, leaves, multiply, ones, scale, selection, unit
@@ -157,6 +157,25 @@ def test_a_memory_limit_makes_smaller_parts_or_is_refused():
     assert needed <= 2**20
     with pytest.raises(MemoryLimitError):
         frugal(2000, 2**13)
+
+
+def test_no_part_has_a_single_value():
+    for size in range(9, 4000):
+        for length in lengths_of_parts(size, 0, 0):
+            assert 1 < length < size
+            assert size % length != 1
+
+
+@pytest.mark.parametrize("n", [1999, 2001, 2011])
+def test_a_nan_in_the_last_part_stays(n):
+    plan = frugal(n)
+    assert isinstance(plan, BlockwisePlan)
+    assert plan.size % plan.parts.size != 1
+    A, B = np.ones((n, 30)), np.ones((n, 30))
+    A[-1, 0] = np.nan
+    (value,) = plan(A, B)
+    assert np.isnan(value[0]).all()
+    assert np.isfinite(value[1:]).all()
 
 
 def test_inputs_are_checked():
