@@ -34,7 +34,6 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/frontend/registry.py": "names are compared for an error message only",
     "einsumad/functions/catalogue.py": "names are compared for an error message only",
     "einsumad/planning/order.py": "the path search takes long to load and is first needed by a plan",
-    "einsumad/rewriting/work.py": "the path search takes long to load and is first needed by a sum of products",
     "einsumad/functions/general/positive.py": "SciPy takes long to load and few matrices are declared positive",
     "einsumad/frontend/own/symbolic.py": "SciPy takes long to load and few expressions use it",
     "einsumad/functions/values.py": "SciPy takes long to load and few expressions use it",

@@ -17,6 +17,7 @@ import numpy as np
 from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.moves import MOVES
+from einsumad.execution.tiles import tiled
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
@@ -66,7 +67,7 @@ _SILENT.run(np.seterr, all="ignore")
 def compile_plan(plan: Plan) -> CompiledPlan:
     """The plan as a function."""
     source = lower(plan)
-    scope: dict[str, Any] = {"np": np, **MOVES}
+    scope: dict[str, Any] = {"np": np, "tiled": tiled, **MOVES}
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")
     calls_user = False

@@ -59,9 +59,9 @@ def shape_text(shape: Shape) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Written:
-    """The statements of one step, what it reads, and what nothing reads afterwards."""
+    """The statements of a step or a run of steps, what they make and read, and what nothing reads afterwards."""
 
-    register: int
+    registers: tuple[int, ...]
     reads: tuple[int, ...]
     lines: tuple[str, ...]
     frees: tuple[int, ...]
@@ -92,7 +92,7 @@ def assemble(inputs: int, body: Sequence[Written], results: Sequence[str], outpu
 
 def _part(number: int, part: Sequence[Written], inputs: int) -> list[str]:
     """One function over the dictionary of registers."""
-    made = {written.register for written in part}
+    made = {register for written in part for register in written.registers}
     freed = {register for written in part for register in written.frees}
     needed = dict.fromkeys([r for written in part for r in written.reads if r not in made])
     lines = [f"def part{number}(r):"]

@@ -7,9 +7,10 @@ is still legal and deterministic, and only sharing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, permutations, product
 from math import factorial, prod
+from typing import Any
 
 from einsumad.graph.nodes import Labels, Node, OrderKey, order_key
 
@@ -59,24 +60,52 @@ def _order_equal_operands(
 
 
 def _label_colours(keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> dict[int, int]:
-    """A colour for each label, refined by the operands and axes it meets until nothing changes."""
+    """A colour for each label, refined by the operands and axes it meets until nothing changes.
+
+    In each round only labels that meet one whose colour has changed are looked at: the time is linear for chains. (J.
+    Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971: what is left keeps its colour.)
+    """
     rank = {key: position for position, key in enumerate(sorted(set(keys)))}
     places: dict[int, list[tuple[int, int]]] = {}
     for k, labels in enumerate(inputs):
         for axis, label in enumerate(labels):
             places.setdefault(label, []).append((k, axis))
     colours = {label: position for position, label in enumerate(output)}
-    colours.update({label: len(output) for label in places if label not in colours})
-    while True:
-        profiles = [(rank[keys[k]], tuple([colours[label] for label in labels])) for k, labels in enumerate(inputs)]
-        signatures = {
-            label: (colours[label], sorted((profiles[k], axis) for k, axis in where)) for label, where in places.items()
-        }
-        ranked: list[tuple[int, list[tuple[tuple[int, tuple[int, ...]], int]]]] = []
-        for signature in sorted(signatures.values()):
-            if not ranked or ranked[-1] != signature:
-                ranked.append(signature)
-        refined = {label: ranked.index(signature) for label, signature in signatures.items()}
-        if len(ranked) == len({colours[label] for label in places}):
-            return colours
-        colours.update(refined)
+    summed = {label for label in places if label not in colours}
+    members = {len(output): summed}
+    colours.update(dict.fromkeys(summed, len(output)))
+
+    def signature(label: int) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+        met = [(rank[keys[k]], axis, tuple([colours[other] for other in inputs[k]])) for k, axis in places[label]]
+        return tuple(sorted(met))
+
+    touched: set[int] = summed
+    while touched:
+        classes: dict[int, list[int]] = {}
+        for label in touched:
+            if len(members[colours[label]]) > 1:
+                classes.setdefault(colours[label], []).append(label)
+        splits = [part for colour in sorted(classes) for part in _split(members[colour], classes[colour], signature)]
+        touched = set()
+        for part in splits:
+            new = len(output) + len(members)
+            for label in part:
+                members[colours[label]].remove(label)
+                colours[label] = new
+                touched.update([other for k, _ in places[label] for other in inputs[k]])
+            members[new] = set(part)
+        touched &= summed
+    return colours
+
+
+def _split(members: set[int], touched: list[int], signature: Callable[[int], Any]) -> list[list[int]]:
+    """The parts of a class of labels that get new colours: all but one, that of the labels that were not touched."""
+    groups: dict[Any, list[int]] = {}
+    for label in touched:
+        groups.setdefault(signature(label), []).append(label)
+    if len(touched) == len(members):
+        groups.pop(min(groups))
+    else:
+        seen = set(touched)
+        groups.pop(signature(next(label for label in members if label not in seen)), None)
+    return [groups[found] for found in sorted(groups)]

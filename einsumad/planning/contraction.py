@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -62,12 +63,26 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         new = rebuild(node, [memo[operand] for operand in node.operands])
         match new:
             case Einsum():
-                memo[node] = _product(new, summand=node in summands)
+                memo[node] = _known_product(new, summand=node in summands)
             case Add():
                 memo[node] = _sum(new)
             case _:
                 memo[node] = new
     return tuple([memo[root] for root in roots])
+
+
+_products: WeakKeyDictionary[Node, dict[bool, Node]] = WeakKeyDictionary()
+"""Products that were taken apart, for as long as they live: candidates of one derivative share most of theirs."""
+
+
+def _known_product(node: Einsum, *, summand: bool) -> Node:
+    """The product in primitive steps, as it was found before."""
+    known = _products.get(node, {}).get(summand)
+    if known is None:
+        known = _product(node, summand=summand)
+        if known is not node:  # a value that holds its key would never be let go
+            _products.setdefault(node, {})[summand] = known
+    return known
 
 
 def _sum(node: Add) -> Node:
@@ -200,7 +215,9 @@ def _contracted(
     if not tensors:
         first, *others = values
         return _times(first if isinstance(first, Factor) else number(first, work), others, work)
-    pairs = contraction_pairs([f.labels for f in tensors], output, sizes)
+    colours: dict[Node, int] = {}
+    equal = [colours.setdefault(f.node, k) for k, f in enumerate(tensors)]
+    pairs = contraction_pairs([f.labels for f in tensors], output, sizes, equal)
     volumes = [size_of(f.labels, sizes) for f in tensors] + [size_of(pair.labels, sizes) for pair in pairs]
     smallest = min(range(len(volumes)), key=lambda k: (volumes[k], -k))
     parts: list[Factor] = []

@@ -69,7 +69,8 @@ def derive(
 ) -> Derived:
     """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any."""
     progress = Progress()
-    smooth = normalise(expanded(normalise(roots, progress), request.highest), progress)
+    earlier = progress.earlier() if request.highest else progress
+    smooth = normalise(expanded(normalise(roots, earlier), request.highest), earlier)
     return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress))
 
 
@@ -97,7 +98,9 @@ def _tensors_of(
         lower = {which: node for which, node in tensors.items() if len(which) == order - 1}
         for which, node in lower.items():
             first = which[-1] if which else 0
-            choice = jacobian(node, sources[first:], strategy, tuple(lower.values()), asked.progress)
+            progress = asked.progress.earlier() if order < highest else asked.progress
+            symmetric = order == 2 and not root.shape and len(sources) == 1
+            choice = jacobian(node, sources[first:], strategy, tuple(lower.values()), progress, symmetric=symmetric)
             choices.append(choice)
             tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
     assert all(which in tensors for which in combinations_with_replacement(range(len(sources)), highest))
@@ -145,7 +148,7 @@ def _vjp(_: Request, asked: Asked) -> Derived:
 
 def _hvp(_: Request, asked: Asked) -> Derived:
     """The Hessian of the root times the given tangents: forward mode over the gradient."""
-    choice = jacobian(asked.roots[0], asked.sources, "reverse", (), asked.progress)
+    choice = jacobian(asked.roots[0], asked.sources, "reverse", (), asked.progress.earlier())
     pushed = push(choice.jacobians, dict(zip(asked.sources, asked.directions, strict=True)))
     outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pushed, asked.sources, strict=True)]
     return Derived(asked.normalise(outputs), (choice,))
@@ -156,7 +159,7 @@ def _hessian_diagonal(request: Request, asked: Asked) -> Derived:
     outputs: list[Node] = []
     choices: list[Choice] = []
     for source in asked.sources:
-        gradient = jacobian(asked.roots[0], [source], "reverse", (), asked.progress)
+        gradient = jacobian(asked.roots[0], [source], "reverse", (), asked.progress.earlier())
         second = jacobian(gradient.jacobians[0], [source], request.strategy, (), asked.progress)
         choices.extend([gradient, second])
         outputs.append(cast(_diagonal(second.jacobians[0], len(source.shape)), source.dtype))

@@ -1,23 +1,26 @@
 """The order of pairwise contractions, and the order of axes of what they produce.
 
-Owns the path search. Imports the primitives. Invariant: the same label sets and sizes give the same order,
-whatever the hash seed; searches are cached by that structure alone.
+Owns the path search. Imports the primitives. Invariant: the same label sets, sizes and equal tensors give the same
+order, whatever the hash seed; searches are cached by that structure alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from typing import TypeAlias
 
 from einsumad.graph import Labels
+from einsumad.planning.coinciding import Twins, twins
 from einsumad.planning.resolve import size_of
 
 _EXHAUSTIVE = 5
 _BRANCHED = 8
 
-Sets = tuple[Labels, ...]
+Sets: TypeAlias = tuple[Labels, ...]
+Steps: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,21 +32,79 @@ class Pair:
     labels: Labels
 
 
-def contraction_pairs(leaves: Sequence[Labels], output: Labels, sizes: dict[int, int]) -> list[Pair]:
+def contraction_pairs(
+    leaves: Sequence[Labels], output: Labels, sizes: dict[int, int], colours: Sequence[int] = ()
+) -> list[Pair]:
     """The pairs in which tensors with these labels are contracted, each with its labels in a good order.
 
     Results are numbered on from the leaves. An index is summed as soon as no other tensor and not the
-    output has it.
+    output has it. Equal tensors have equal colours; where a part of the product stands in it twice, it is contracted
+    once if that takes less work.
     """
     sets = tuple([tuple(sorted(labels)) for labels in leaves])
-    used = sorted({label for labels in sets for label in labels})
-    steps = _path(sets, tuple(sorted(output)), tuple([(label, sizes[label]) for label in used]))
+    steps = _searched(sets, output, sizes)
+    if len(set(colours)) < len(colours) and (part := twins(leaves, colours)) is not None:
+        halved = _halved(part, sets, output, sizes)
+        if halved is not None and _work(halved, sets, output, sizes, part) < _work(steps, sets, output, sizes, None):
+            pairs = [Pair(left, right, ()) for left, right in halved]
+            return _with_axis_order(pairs, leaves, output, sizes, part)
     pairs = [Pair(left, right, ()) for left, right in steps]
-    return _with_axis_order(pairs, leaves, output, sizes)
+    return _with_axis_order(pairs, leaves, output, sizes, None)
+
+
+def _searched(sets: Sets, output: Iterable[int], sizes: dict[int, int]) -> Steps:
+    used = sorted({label for labels in sets for label in labels})
+    return _path(sets, tuple(sorted(output)), tuple([(label, sizes[label]) for label in used]))
+
+
+def _halved(part: Twins, sets: Sets, output: Labels, sizes: dict[int, int]) -> Steps | None:
+    """The pairs of a part, the same of its copy, then those of what is left; None if the two are used differently."""
+    count, inner = len(sets), len(part.first)
+    kept = _open(part.first, sets, output)
+    if {part.renamed[label] for label in kept} != _open(part.second, sets, output):
+        return None
+    inside = _searched(tuple([sets[k] for k in part.first]), kept, sizes)
+    halves: list[tuple[int, int]] = []
+    for half in (part.first, part.second):
+        start = count + len(halves) - inner
+        halves += [(_moved(left, half, start), _moved(right, half, start)) for left, right in inside]
+    ends = (count + inner - 2, count + 2 * inner - 3)
+    rest = [k for k in range(count) if k not in part.first and k not in part.second]
+    copied = tuple(sorted([part.renamed[label] for label in kept]))
+    left = _searched((*[sets[k] for k in rest], tuple(sorted(kept)), copied), output, sizes)
+    places = (*rest, *ends)
+    start = count + 2 * (inner - 1) - len(places)
+    return (*halves, *[(_moved(a, places, start), _moved(b, places, start)) for a, b in left])
+
+
+def _open(part: Sequence[int], sets: Sets, output: Labels) -> set[int]:
+    """The labels of a part that the output or another tensor has."""
+    inside = set(part)
+    elsewhere = set(output).union(*[labels for k, labels in enumerate(sets) if k not in inside])
+    return {label for k in part for label in sets[k]} & elsewhere
+
+
+def _moved(number: int, places: Sequence[int], start: int) -> int:
+    """The number of a leaf or a result of some pairs, among all."""
+    return places[number] if number < len(places) else start + number
+
+
+def _work(steps: Steps, sets: Sets, output: Labels, sizes: dict[int, int], part: Twins | None) -> int:
+    """Entries multiplied, and twice those written; what is there twice counts once."""
+    pairs = [Pair(left, right, ()) for left, right in steps]
+    kept = _kept_sets(pairs, sets, output)
+    again = range(len(part.first) - 1, 2 * (len(part.first) - 1)) if part else range(0)
+    return sum(
+        [
+            2 * size_of(kept[pair.left] | kept[pair.right], sizes) + 2 * size_of(kept[len(sets) + k], sizes)
+            for k, pair in enumerate(pairs)
+            if k not in again
+        ]
+    )
 
 
 @lru_cache(maxsize=4096)
-def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Steps:
     """Pairs of positions in order; integers as labels keep set order independent of the hash seed."""
     count = len(sets)
     if count < 2:
@@ -72,14 +133,20 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tup
 
 
 def _with_axis_order(
-    pairs: Sequence[Pair], leaves: Sequence[Labels], output: Labels, sizes: dict[int, int]
+    pairs: Sequence[Pair], leaves: Sequence[Labels], output: Labels, sizes: dict[int, int], part: Twins | None
 ) -> list[Pair]:
-    """The pairs with the labels that each keeps, ordered from the last to the first so that views suffice."""
+    """The pairs with the labels that each keeps, ordered from the last to the first so that views suffice.
+
+    A part that is there twice has one order for both.
+    """
     everything: list[Labels] = [*leaves, *[pair.labels for pair in pairs]]
     kept = _kept_sets(pairs, leaves, output)
     count = len(leaves)
     for k in reversed(range(len(pairs))):
         pair = pairs[k]
+        if part is not None and k < len(part.first) - 1:
+            back = {place: label for label, place in part.renamed.items()}
+            everything[count + k] = tuple([back[label] for label in everything[count + k + len(part.first) - 1]])
         wanted = output if k == len(pairs) - 1 else everything[count + k]
         if k < len(pairs) - 1 and kept[pair.left] | kept[pair.right] == kept[count + k]:
             # nothing is summed: the axes of the largest operand are read and written in order

@@ -20,7 +20,7 @@ from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
-_MOST_VERTICES_TO_ELIMINATE = 100
+_MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
 
 
@@ -47,12 +47,17 @@ def jacobian(
     strategy: Strategy = "auto",
     beside: Sequence[Node] = (),
     progress: Progress | None = None,
+    *,
+    symmetric: bool = False,
 ) -> Choice:
     """The Jacobians of a node in normal form by the cheapest order, or by the one asked for.
 
-    `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing.
+    `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing. A Jacobian that is
+    `symmetric` is made in reverse mode by the same products as in forward mode, each transposed: one of them is tried.
     """
     modes = _modes_to_try(root, sources, strategy)
+    if symmetric and len(modes) > 1:
+        modes = tuple([mode for mode in modes if mode != "forward"])
     progress = Progress() if progress is None else progress
     if len(modes) == 1:
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())

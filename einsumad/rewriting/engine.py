@@ -15,18 +15,28 @@ from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Node, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import Context, traits
+from einsumad.rewriting.rules import MOST_OPERANDS, Context, traits
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
+FEW_OPERANDS = 16
 
 
 @dataclass(slots=True)
 class Progress:
-    """What is known to be in normal form, and how often each rule fired. Share one among related calls."""
+    """What is known to be in normal form, and how often each rule fired. Share one among related calls.
+
+    Products are opened up to `most_operands` factors. What is going to be differentiated has fewer: the derivative of a
+    product of n factors has n terms of n - 1, that of a nested one has what is inside as a node of its own.
+    """
 
     fired: Counter[str] = field(default_factory=Counter)
     stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+    most_operands: int = MOST_OPERANDS
+
+    def earlier(self) -> Progress:
+        """What is known beside this, for expressions that are going to be differentiated."""
+        return Progress(self.fired, self.stable, FEW_OPERANDS)
 
 
 def normalise(
@@ -43,7 +53,7 @@ def normalise(
         found = [node for node in order if node in settled]
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        context = Context(users, progress.fired, read_in_parts(opened, users))
+        context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands)
         following = _one_pass(current, opened, context, progress.stable)
         if following == current:
             return current

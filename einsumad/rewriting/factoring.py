@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 from itertools import chain, combinations
 from typing import TypeAlias
 
@@ -21,7 +22,7 @@ from einsumad.rewriting.work import product_work, sum_work
 
 MOST_TERMS = 40
 MOST_SUBSETS = 8
-MOST_EFFORT = 400
+MOST_EFFORT = 4000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,14 +89,22 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     a summed index. Where none of these can be pulled out, deltas alone are: inside they make every term larger.
     """
     best: Split | None = None
+    output = range(term.rank)
+    every = [term, *[other for other, _ in group]]
+    before = sum_work(len(every), output, term.sizes())
+    before += sum([product_work(whole.operands, whole.inputs, output, whole.sizes()) for whole in every])
     tried: dict[tuple[int, ...], None] = {}
     waiting = [common]
     while waiting and len(tried) < MOST_SUBSETS:
         chosen = waiting.pop(0)
-        if chosen in tried or all(is_mask(term.operands[k], term.dtype) or _reads(term, k) for k in chosen):
+        if (
+            not chosen
+            or chosen in tried
+            or all(is_mask(term.operands[k], term.dtype) or _reads(term, k) for k in chosen)
+        ):
             continue
         tried[chosen] = None
-        split, inner = _split(term, chosen, group)
+        split, inner = _split(term, chosen, group, before)
         if split.gain >= 0 and (best is None or split.gain > best.gain):
             best = split
         carried = [label for label in inner if label >= term.rank]
@@ -116,39 +125,42 @@ def _reads(term: Product, k: int) -> bool:
 def match_operands(here: Product, there: Product) -> Match:
     """A largest common part found greedily: operands whose labels are already tied come first."""
     names = {label: label for label in range(here.rank)}
-    places: dict[Node, list[int]] = {}
-    for j, operand in enumerate(there.operands):
-        if not isinstance(operand, Ones):
-            places.setdefault(operand, []).append(j)
-    pairs = [(k, j) for k, operand in enumerate(here.operands) for j in places.get(operand, ())]
+    reverse = dict(names)
+    pairs = _equal_operands(here, there)
+    untied = [sum([label not in names for label in there.inputs[j]]) for _, j in pairs]
+    holders: dict[int, list[int]] = {}
+    for place, (_, j) in enumerate(pairs):
+        for label in there.inputs[j]:
+            holders.setdefault(label, []).append(place)
+    waiting = [(count, place) for place, count in enumerate(untied)]
+    heapify(waiting)
     taken: dict[int, int] = {}
-    while pairs:
-        found = _next_match(here, there, names, pairs)
-        if found is None:
-            break
-        k, j = found
-        names.update(zip(there.inputs[j], here.inputs[k], strict=True))
-        taken[k] = j
-        pairs = [pair for pair in pairs if pair[0] != k and pair[1] != j]
+    given: set[int] = set()
+    while waiting:
+        count, place = heappop(waiting)
+        k, j = pairs[place]
+        if count > untied[place] or k in taken or j in given:
+            continue
+        if _compatible(here.inputs[k], there.inputs[j], names, reverse):
+            taken[k] = j
+            given.add(j)
+            for mine, theirs in zip(here.inputs[k], there.inputs[j], strict=True):
+                if theirs not in names:
+                    names[theirs], reverse[mine] = mine, theirs
+                    for other in holders[theirs]:
+                        untied[other] -= 1
+                        heappush(waiting, (untied[other], other))
     order = sorted(taken)
     return Match(tuple(order), tuple([taken[k] for k in order]), names)
 
 
-def _next_match(
-    here: Product, there: Product, names: Mapping[int, int], pairs: Sequence[tuple[int, int]]
-) -> tuple[int, int] | None:
-    """The compatible pair of operands with fewest labels that are not tied yet."""
-    best: tuple[int, int] | None = None
-    fewest = 0
-    reverse = {new: old for old, new in names.items()}
-    for k, j in pairs:
-        if _compatible(here.inputs[k], there.inputs[j], names, reverse):
-            untied = sum(label not in names for label in there.inputs[j])
-            if untied == 0:
-                return k, j
-            if best is None or untied < fewest:
-                best, fewest = (k, j), untied
-    return best
+def _equal_operands(here: Product, there: Product) -> list[tuple[int, int]]:
+    """The positions of operands that both products have."""
+    places: dict[Node, list[int]] = {}
+    for j, operand in enumerate(there.operands):
+        if not isinstance(operand, Ones):
+            places.setdefault(operand, []).append(j)
+    return [(k, j) for k, operand in enumerate(here.operands) for j in places.get(operand, ())]
 
 
 def _compatible(here: Labels, there: Labels, names: Mapping[int, int], reverse: Mapping[int, int]) -> bool:
@@ -207,18 +219,15 @@ def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
     return rests
 
 
-def _split(term: Product, common: tuple[int, ...], group: Group) -> tuple[Split, list[int]]:
-    """What pulling out these operands would give and how much work it would save, and the indices of the inner sum."""
+def _split(term: Product, common: tuple[int, ...], group: Group, before: int) -> tuple[Split, list[int]]:
+    """What pulling out these operands would give and save of the work `before`, and the indices of the inner sum."""
     rests, inner = _open(term, common, group)
     if _escapes(term, common, rests, inner):
         return Split(-1, term, common, group), inner
     sizes = _all_sizes(term, rests)
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
-    every = [term, *[other for other, _ in group]]
-    before = sum_work(len(every), output, sizes)
-    before += sum(product_work(whole.operands, whole.inputs, output, whole.sizes()) for whole in every)
-    after = sum_work(len(every), inner, sizes)
+    after = sum_work(1 + len(group), inner, sizes)
     after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
     return Split(before - after, term, common, group), inner

@@ -8,6 +8,7 @@ the work for each node does not grow with the depth of the graph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -15,14 +16,17 @@ from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Number, Ones, Select
 from einsumad.rewriting.product import Product, is_moderate, open_product
 from einsumad.rewriting.rules import Context, Rule
 
-MOST_OPERANDS = 96
 MOST_TERMS = 64
 MOST_MAPS = 8
+MOST_OUTER = 4
 
 
 def flatten_product(node: Einsum, context: Context) -> Node | None:
-    """``A (B C) = A B C`` where the inner product has no other user, or only lays out one tensor or masks."""
-    room = MOST_OPERANDS - len(node.operands)
+    """``A (B C) = A B C`` where the inner product has no other user, only lays out one tensor or masks, or is larger.
+
+    An outer product, larger than its factors, is cheap to make and dear to keep.
+    """
+    room = context.most_operands - len(node.operands)
     number = node.coefficient
     positions: set[int] = set()
     for k, operand in enumerate(node.operands):
@@ -30,7 +34,9 @@ def flatten_product(node: Einsum, context: Context) -> Node | None:
             grows_by = len(operand.operands) - 1
             alone = not context.is_shared(operand) and node.operands.count(operand) == 1
             own = not context.joins_user and alone and grows_by <= room
-            if (own or is_layout(operand) or operand.dtype == BOOL) and _is_free(operand, number, node.dtype):
+            if (own or is_layout(operand) or operand.dtype == BOOL or _is_outer(operand)) and _is_free(
+                operand, number, node.dtype
+            ):
                 positions.add(k)
                 room -= grows_by
                 number *= operand.coefficient
@@ -50,6 +56,15 @@ def is_layout(node: Einsum) -> bool:
     return len(cores) <= 1 and all(
         label < rank or size == 1 for o, labels in pairs for label, size in zip(labels, o.shape, strict=True)
     )
+
+
+def _is_outer(node: Einsum) -> bool:
+    """Whether the product adds nothing up, and is larger than its factors."""
+    if not 1 < len(node.operands) <= MOST_OUTER or max(max(labels, default=0) for labels in node.inputs) >= len(
+        node.shape
+    ):
+        return False
+    return prod(node.shape) > sum([prod(operand.shape) for operand in node.operands])
 
 
 def inline(node: Einsum, positions: Iterable[int]) -> Node:
@@ -76,7 +91,8 @@ def inline(node: Einsum, positions: Iterable[int]) -> Node:
 def expose_structure(node: Einsum, context: Context) -> Node | None:
     """``A (C δ) = (A δ) C``: a shared inner product keeps its core and gives its deltas, ones and selections away.
 
-    The core gets the users of the inner product, so that none of them opens it as if it were its own.
+    So it does with factors that alone have one of its indices: ``A (x[b,i] C[b,j]) = (A x[b,i]) C[b,j]``. The core gets
+    the users of the inner product, so that none of them opens it as if it were its own.
     """
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Einsum) and operand.dtype == node.dtype:
@@ -94,8 +110,10 @@ def _split(node: Einsum) -> tuple[Node, Einsum] | None:
     """The core of a product, and the product of core (one node) and structural factors; None if it has none."""
     rank = len(node.shape)
     pairs = list(zip(node.operands, node.inputs, strict=True))
-    given_away = [pair for pair in pairs if _is_given_away(*pair, rank)]
-    kept = [pair for pair in pairs if not _is_given_away(*pair, rank)]
+    outer = _outer_factors(node)
+    away = [k in outer or _is_given_away(*pair, rank) for k, pair in enumerate(pairs)]
+    given_away = [pair for pair, gone in zip(pairs, away, strict=True) if gone]
+    kept = [pair for pair, gone in zip(pairs, away, strict=True) if not gone]
     if not given_away or not kept:
         return None
     free: Labels = tuple(sorted({label for _, labels in kept for label in labels if label < rank}))
@@ -107,6 +125,21 @@ def _split(node: Einsum) -> tuple[Node, Einsum] | None:
 def _is_given_away(operand: Node, labels: Labels, rank: int) -> bool:
     """Deltas, ones, and selections over axes of the product: one-hot rows beside a tensor that has no such axis."""
     return isinstance(operand, Unit | Ones) or (isinstance(operand, Selection) and max(labels) < rank)
+
+
+def _outer_factors(node: Einsum) -> set[int]:
+    """The factors over axes of the product of which they alone have one, where the others are summed over an index."""
+    rank = len(node.shape)
+    holders: dict[int, list[int]] = {}
+    for k, labels in enumerate(node.inputs):
+        for label in set(labels):
+            holders.setdefault(label, []).append(k)
+    inside = {k for label, held in holders.items() if label >= rank for k in held}
+    found: set[int] = set()
+    for label, held in holders.items():
+        if inside and label < rank and node.shape[label] > 1 and inside.isdisjoint(held):
+            found.update(held)
+    return found
 
 
 def distribute_maps(node: Einsum, _: Context) -> Node | None:

@@ -14,6 +14,8 @@ from typing import Any
 from einsumad.graph import BOOL, Node
 
 MASK = "mask"
+MOST_OPERANDS = 400
+"""Factors up to which products are opened, where nothing else is asked for."""
 
 
 @dataclass(slots=True)
@@ -26,6 +28,8 @@ class Context:
     users: Counter[Node] = field(default_factory=Counter)
     fired: Counter[str] = field(default_factory=Counter)
     read_in_parts: set[Node] = field(default_factory=set)
+    most_operands: int = MOST_OPERANDS
+    """Factors of a product up to which it is opened."""
     joins_user: bool = False
     """Whether the node at hand has one user, a product, which will open it: then that product opens the rest too."""
 

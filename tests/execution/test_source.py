@@ -22,7 +22,7 @@ def source_of(*roots):
 GRAM = """\
 def plan(t0, t1):
     t2 = t0.dot(t1)
-    t3 = special.expit(t2, out=t2)
+    t3 = np.divide(1.0, 1.0 + np.exp(0.0 - t2), out=t2)
     t4 = 1.0 - t3
     t5 = np.multiply(t4, t3, t4)
     t6 = np.multiply(t5, 0.05, t5)

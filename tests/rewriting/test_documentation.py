@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from einsumad.rewriting import ALL_RULES
-from einsumad.rewriting.flatten import MOST_OPERANDS
+from einsumad.rewriting.rules import MOST_OPERANDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "normal_form.md").read_text(encoding="utf-8")
 

@@ -23,7 +23,8 @@ from einsumad.graph import (
 )
 from einsumad.graph.verify import verify
 from einsumad.rewriting import Progress, normalise
-from einsumad.rewriting.flatten import MOST_OPERANDS, MOST_TERMS, is_layout
+from einsumad.rewriting.flatten import MOST_TERMS, is_layout
+from einsumad.rewriting.rules import MOST_OPERANDS
 from einsumad.rewriting.sums import split_coefficient
 from tests.rewriting.examples import EXAMPLES, MORE
 from tests.strategies import ANY, POLYNOMIAL, Program, affordable, away_from_jumps, largest, programs

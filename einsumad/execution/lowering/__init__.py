@@ -6,7 +6,7 @@ has an entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -27,6 +27,7 @@ from einsumad.execution.lowering.structural import (
     lower_take,
     lower_window,
 )
+from einsumad.execution.lowering.tiled import Run, is_tiled, lower_run, runs_of
 from einsumad.execution.source import Written, assemble, register_name, shape_text
 from einsumad.planning.kernels import (
     AffineMap,
@@ -60,26 +61,46 @@ _BIG = 2**14
 def lower(plan: Plan) -> str:
     """The source of a function ``plan`` of the plan's inputs that returns a tuple of its outputs."""
     registers = registers_of(plan)
-    held = [0] * len(plan.inputs)  # bytes that the variable of a register keeps alive
+    held = dict.fromkeys(range(len(plan.inputs)), 0)  # bytes that the variable of a register keeps alive
+    last = {register: step.register for step in plan.steps for register in step.operands if isinstance(register, int)}
+    last.update(dict.fromkeys(plan.outputs, len(plan.inputs) + len(plan.steps)))
     body: list[Written] = []
-    for step in plan.steps:
-        reads = tuple([operand for operand in step.operands if isinstance(operand, int)])
-        shared = _shares_memory(step, registers)
-        held.append(
-            held[reads[0]]
-            if shared
-            else held[step.takes]
-            if step.takes is not None
-            else prod(step.stored) * step.dtype.itemsize
-        )
-        lines = statements(step, registers)
-        registers.orders.append(order_of(step, registers))
-        dropped = [register_name(r) for r in step.frees if held[r] >= _BIG]
-        if dropped:
-            lines.append(f"del {', '.join(dropped)}")
-        body.append(Written(step.register, reads, tuple(lines), step.frees))
+    for run in runs_of(plan):
+        if is_tiled(run, registers):
+            needed = {step.register for step in run if last[step.register] > run[-1].register}
+            lowered = lower_run(run, needed, registers)
+            made, lines = lowered.made, lowered.lines
+            for step in run:
+                _entered(step, registers, held)
+            body.append(_written(run, made, lines, held))
+            continue
+        for step in run:
+            lines = statements(step, registers)
+            _entered(step, registers, held)
+            registers.orders[step.register] = order_of(step, registers)
+            body.append(_written((step,), (step.register,), lines, held))
     results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
     return assemble(len(plan.inputs), body, results, plan.outputs)
+
+
+def _entered(step: Step, registers: Registers, held: dict[int, int]) -> None:
+    """Note whose memory a step's value has, and how many bytes that is."""
+    source = step.takes
+    if _shares_memory(step, registers):
+        source = next(operand for operand in step.operands if isinstance(operand, int))
+    registers.buffers[step.register] = step.register if source is None else registers.buffers[source]
+    held[step.register] = prod(step.stored) * step.dtype.itemsize if source is None else held[source]
+
+
+def _written(run: Run, made: tuple[int, ...], lines: list[str], held: Mapping[int, int]) -> Written:
+    """The statements with the end of large tensors that nothing reads any more."""
+    inside = {step.register for step in run}
+    reads = tuple(dict.fromkeys([o for step in run for o in step.operands if isinstance(o, int) and o not in inside]))
+    frees = tuple([r for step in run for r in step.frees if r not in inside or r in made])
+    dropped = [register_name(r) for r in frees if held[r] >= _BIG]
+    if dropped:
+        lines.append(f"del {', '.join(dropped)}")
+    return Written(made, reads, tuple(lines), frees)
 
 
 def _shares_memory(step: Step, registers: Registers) -> bool:

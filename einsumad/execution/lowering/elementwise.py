@@ -46,7 +46,8 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
         lines, value = [], _typed_if_number(step, factors[0], terms[factors[0]].text)
     else:
         shape = np.broadcast_shapes(*[terms[k].shape for k in met])
-        lines = _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met])
+        into = registers.into.pop(step.register, None) if len(met) > 1 and not masks and shape == step.shape else None
+        lines = _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met], into)
         if all(isinstance(step.operands[k], Constant) for k in met):
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
@@ -60,8 +61,8 @@ def _typed_if_number(step: Step, position: int, text: str) -> str:
     return typed_number(operand.value, step.dtype) if isinstance(operand, Constant) else text
 
 
-def _product(name: str, shape: Shape, terms: Sequence[Signed]) -> list[str]:
-    """Factors and divisors in order; after the first product of full shape all is done in place."""
+def _product(name: str, shape: Shape, terms: Sequence[Signed], into: str | None) -> list[str]:
+    """Factors and divisors in order; after the first product of full shape all is done in place, or in memory given."""
     ordered = _in_order(terms, shape)
     first = ordered.pop(0)[1] if ordered[0][0] == "*" else Term("1.0", ())
     rest = ordered
@@ -72,10 +73,18 @@ def _product(name: str, shape: Shape, terms: Sequence[Signed]) -> list[str]:
         if lines and shape:
             lines.append(f"{name} {sign}= {term.text}")
         elif kept == shape and shape:
-            lines.append(f"{name} = {text} {sign} {term.text}")
+            lines.append(f"{name} = {_binary(sign, text, term.text, into)}")
         else:
             text = f"({text} {sign} {term.text})" if shape else f"{text} {sign} {term.text}"
     return lines or [f"{name} = {text}"]
+
+
+_UFUNCS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+
+
+def _binary(sign: str, left: str, right: str, into: str | None) -> str:
+    """An operation on two expressions, in new memory or in that given."""
+    return f"{left} {sign} {right}" if into is None else f"np.{_UFUNCS[sign]}({left}, {right}, {into})"
 
 
 def _in_order(terms: Sequence[Signed], shape: Shape) -> list[Signed]:
@@ -127,7 +136,13 @@ def lower_sum(step: Step, kernel: Sum, registers: Registers) -> list[str]:
     large.sort(key=lambda term: (term[0] != 1, term[0] != -1))
     if step.takes is not None:
         return _sum_in_place(name, step, small, large)
-    return _sum(name, small, large)
+    into = registers.into.pop(step.register, None) if large and _begins_with_two(small, large) else None
+    return _sum(name, small, large, into)
+
+
+def _begins_with_two(small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> bool:
+    """Whether the first operation of a sum is one of two operands."""
+    return bool(small) or (large[0][0] == 1 and len(large) > 1)
 
 
 def _small_sum(terms: Sequence[tuple[Number, Operand]]) -> str:
@@ -149,8 +164,10 @@ def _magnitude(coefficient: Number) -> str:
     return repr(abs(coefficient))
 
 
-def _sum(name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> list[str]:
-    """A new array, then the rest in place."""
+def _sum(
+    name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]], into: str | None
+) -> list[str]:
+    """A new array, or memory given, then the rest in place."""
     if not large:  # no term has the full shape: they broadcast against each other
         return [f"{name} = {_small_sum(small)}"]
     (coefficient, operand), rest = large[0], list(large[1:])
@@ -159,14 +176,14 @@ def _sum(name: str, small: Sequence[tuple[Number, Operand]], large: Sequence[tup
         sign = "-" if coefficient < 0 else "+"
         positive = all(c > 0 for c, _ in small)
         if sign == "+" and not positive and len(small) == 1:
-            first = f"{start} - {_scaled(small[0][0], small[0][1])}"
+            first = _binary("-", start, _scaled(small[0][0], small[0][1]), into)
         else:
-            first = f"{_parenthesised(small)} {sign} {start}"
-    elif coefficient == 1 and rest and abs(rest[0][0]) == 1:
-        first = f"{start} {'-' if rest[0][0] < 0 else '+'} {plain(rest[0][1])}"
-        rest = rest[1:]
+            first = _binary(sign, _parenthesised(small), start, into)
+    elif coefficient == 1 and rest:
+        sign, other = _split(rest.pop(0))
+        first = _binary(sign, start, other, into)
     elif coefficient == 1:
-        first = f"{start}.copy()" if not rest else f"{start} {_signed(rest.pop(0))}"
+        first = f"{start}.copy()"
     else:
         first = f"-{start}" if coefficient < 0 else start
     return [f"{name} = {first}", *[_accumulated(name, term) for term in rest]]
@@ -189,10 +206,6 @@ def _scaled(coefficient: Number, operand: Operand) -> str:
     if isinstance(operand, Constant) and operand.value < 0:
         text = f"({text})"
     return text if abs(coefficient) == 1 else f"{_magnitude(coefficient)} * {text}"
-
-
-def _signed(term: tuple[Number, Operand]) -> str:
-    return f"{'-' if term[0] < 0 else '+'} {_scaled(*term)}"
 
 
 def _accumulated(name: str, term: tuple[Number, Operand]) -> str:
@@ -257,4 +270,6 @@ def lower_apply(step: Step, kernel: Apply, registers: Registers) -> list[str]:
         else:
             texts.append(plain(operand))
     out = register_name(step.takes) if step.takes is not None else None
+    if out is None and row.takes_out:
+        out = registers.into.pop(step.register, None)
     return [f"{register_name(step.register)} = {source_of(row, tuple(texts), kernel.params, out)}"]

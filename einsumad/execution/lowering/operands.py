@@ -6,7 +6,7 @@ Owns views. Imports the plan's records and source text. Invariant: no expression
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,13 +21,16 @@ from einsumad.planning.steps import Constant, Operand, Step
 class Registers:
     """The registers of a plan: shape, shape that is stored, dtype, and order in memory.
 
-    `orders` has the axes of a register, slowest first, and grows as steps are lowered.
+    `orders` has the axes of a register, slowest first, and `buffers` the register that allocated its memory; both grow
+    as steps are lowered. `into` has names of memory that values are to be written to; who does so takes the name out.
     """
 
     shapes: list[Shape]
     stored: list[Shape]
     dtypes: list[np.dtype]
-    orders: list[tuple[int, ...]]
+    orders: dict[int, tuple[int, ...]]
+    buffers: dict[int, int] = field(default_factory=dict)
+    into: dict[int, str] = field(default_factory=dict)
 
 
 def registers_of(plan: Plan) -> Registers:
@@ -35,8 +38,8 @@ def registers_of(plan: Plan) -> Registers:
     shapes = [leaf.shape for leaf in plan.inputs] + [step.shape for step in plan.steps]
     stored = [leaf.shape for leaf in plan.inputs] + [step.stored for step in plan.steps]
     dtypes = [leaf.dtype for leaf in plan.inputs] + [step.dtype for step in plan.steps]
-    orders = [tuple(range(len(leaf.shape))) for leaf in plan.inputs]
-    return Registers(shapes, stored, dtypes, orders)
+    orders = {k: tuple(range(len(leaf.shape))) for k, leaf in enumerate(plan.inputs)}
+    return Registers(shapes, stored, dtypes, orders, {k: k for k in range(len(plan.inputs))})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -76,8 +76,7 @@ class _Local:
     wholes: dict[int, int]
 
     def __init__(self, registers: Registers) -> None:
-        known = len(registers.shapes)
-        orders = [*registers.orders, *[()] * (known - len(registers.orders))]
+        orders = dict(registers.orders)
         self.registers = Registers(list(registers.shapes), list(registers.stored), list(registers.dtypes), orders)
         self.wholes = {}
 
@@ -86,8 +85,9 @@ class _Local:
         self.registers.shapes.append(shape)
         self.registers.stored.append(shape)
         self.registers.dtypes.append(dtype)
-        self.registers.orders.append(order)
-        return len(self.registers.shapes) - 1
+        new = len(self.registers.shapes) - 1
+        self.registers.orders[new] = order
+        return new
 
     def slice_of(self, register: int, axis: int, index: str) -> tuple[int, str]:
         """A register for one index of an axis, and its statement."""

@@ -77,7 +77,7 @@ def _expm1(node: Elementwise) -> Partials:
     return (apply("exp", node.operands[0]),)
 
 
-@row("sigmoid", "special.expit", (-4.0, 4.0), dtype=special, cost=16)
+@row("sigmoid", "np.divide(1.0, 1.0 + np.exp(0.0 - {0}))", (-4.0, 4.0), dtype=special, cost=16)
 def _sigmoid(node: Elementwise) -> Partials:
     """``sigmoid(x) = 1/(1 + exp(-x))``; ``sigmoid'(x) = sigmoid(x) sigmoid(-x)``, which does not cancel."""
     return (multiply(node, apply("sigmoid", negate(node.operands[0]))),)
