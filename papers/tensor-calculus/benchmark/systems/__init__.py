@@ -1,0 +1,34 @@
+"""The systems that are compared, and which of them are installed.
+
+A name may have planner options behind a colon, ``ours:-sharing``; see ``systems/ours.py``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from benchmark.systems.base import System
+
+SYSTEMS: dict[str, tuple[str, str]] = {
+    "ours": ("benchmark.systems.ours", "einsumad"),
+    "ours-uncompiled": ("benchmark.systems.ours", "einsumad"),
+    "hand": ("benchmark.systems.hand", "numpy"),
+    "jax": ("benchmark.systems.with_jax", "jax"),
+    "torch": ("benchmark.systems.with_torch", "torch"),
+    "autograd": ("benchmark.systems.with_autograd", "autograd"),
+}
+"""For each system the module that asks it, and the package that it needs."""
+
+OURS = ("ours", "ours-uncompiled")
+PEERS = tuple([name for name in SYSTEMS if name not in (*OURS, "hand")])
+
+
+def installed(name: str) -> bool:
+    """Whether the package that the system needs is there."""
+    return find_spec(SYSTEMS[name.partition(":")[0]][1]) is not None
+
+
+def open_system(name: str) -> System:
+    """The system of this name; imports it."""
+    return import_module(SYSTEMS[name.partition(":")[0]][0]).open_system(name)
