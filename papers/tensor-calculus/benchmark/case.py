@@ -42,22 +42,20 @@ class Data:
 class Job:
     """Something that is asked of a function.
 
-    `kind` is one of :data:`KINDS`. `by_hand` is what it is compared with; `product` multiplies its result with the
-    directions, where systems may return it in different structures. `spelled` has for the name of a system how the job
-    is written for it, ``builder(xp, f, constants, variables, directions) -> function without arguments``, where the
-    usual way would not do; the empty string stands for all peers. `sizes` are those of the case unless given.
-    `left_out` names systems whose result would be something else.
+    `kind` is one of :data:`KINDS`. `by_hand` is what it is compared with; `product(constants, result, *directions)`
+    multiplies its result with the directions, where systems may return it in different structures. `spelled` has
+    for the name of a system how the job is written for it, ``builder(system, f, constants) -> function of the
+    variables``, where the usual way would not do; the empty string stands for all systems. `sizes` are those of the
+    case unless given.
     """
 
     kind: str
     by_hand: ByHand
     argnums: tuple[int, ...] = (0,)
-    order: int = 1
     forward: bool = False
     product: ByHand | None = None
     spelled: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     sizes: tuple[int, ...] | None = None
-    left_out: tuple[str, ...] = ()
 
 
 KINDS = {
@@ -68,13 +66,17 @@ KINDS = {
     "compressed": "Hessian, compressed",
     "jacobian": "Jacobian",
     "compressed-jacobian": "Jacobian, compressed",
-    "derivative": "derivative",
+    "third": "third derivative",
+    "fourth": "fourth derivative",
+    "blocks": "Hessian at each point",
     "mixed": "mixed partials",
     "hvp": "Hessian-vector product",
     "diagonal": "Hessian diagonal",
     "newton": "Newton step",
 }
 """What may be asked, and how tables call it."""
+
+ORDERS = {"third": 3, "fourth": 4}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def make_data(seed: int, variables: tuple[Any, ...], dtype: Any = np.float64, **
 
     def converted(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            return np.ascontiguousarray(value, dtype)
+            return np.array(value, dtype, order="C")
         return value
 
     point = tuple([converted(np.asarray(value)) for value in variables])

@@ -82,8 +82,6 @@ def machine() -> dict[str, Any]:
 def _asked(name: str, job: Job) -> bool:
     """Whether a system is asked: peers have no compressed results of their own, unless a job is written for them."""
     base = name.partition(":")[0]
-    if base in job.left_out:
-        return False
     if base in (*OURS, "hand") or not job.kind.startswith("compressed"):
         return True
     return base in job.spelled or "" in job.spelled
@@ -121,6 +119,9 @@ def _finish(process: Process, record: Record, limits: Limits) -> None:
     if record.system == "ours-uncompiled":
         counted = _ask(process, record, "count", limits.seconds)
         record.operations = None if counted is None else counted["operations"]
+    if ":" in record.system:
+        answer = _ask(process, record, "plan", limits.seconds)
+        record.flops, record.steps = (None, None) if answer is None else (answer["flops"], answer["steps"])
     for do in ("memory", "check"):
         answer = _ask(process, record, do, limits.seconds)
         for name, value in (answer or {}).items():

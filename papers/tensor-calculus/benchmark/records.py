@@ -32,6 +32,7 @@ class Record:
     same: bool | None = None
     operations: int | None = None
     flops: int | None = None
+    steps: int | None = None
     failed: str | None = None
 
     @property

@@ -98,3 +98,31 @@ def case_tables(run: Run) -> str:
     """A table for each case of the run; times in milliseconds."""
     met = dict.fromkeys([record.case for record in run.records])
     return "\n\n".join([case_table(run, CASES[name]) for name in met])
+
+
+STAGES = ("trace", "derive", "plan", "compile")
+
+
+def first_calls(run: Run) -> str:
+    """Where the first call's time goes, for each job at its largest size; milliseconds."""
+    rows = [["first call of ours, ms", "n", *STAGES, "whole", "of it planning", "JAX"]]
+    largest: dict[tuple[str, str], Record] = {}
+    for record in run.records:
+        if record.system == "ours" and record.first is not None and record.stages is not None:
+            known = largest.setdefault((record.case, record.kind), record)
+            if known.n < record.n:
+                largest[record.case, record.kind] = record
+    for (case, kind), record in largest.items():
+        stages = record.stages or {}
+        jax = run.find(case, record.n, kind, "jax")
+        rows.append(
+            [
+                f"{KINDS[kind]}, {case}",
+                str(record.n),
+                *[number(stages.get(stage, 0.0), 1e3) for stage in STAGES],
+                number(record.first, 1e3),
+                f"{stages.get('plan', 0.0) / (record.first or 1):.0%}",
+                "" if jax is None else number(jax.first, 1e3),
+            ]
+        )
+    return columns(rows) if len(rows) > 1 else ""

@@ -8,6 +8,7 @@ round   {"calls"}               call it as often: "seconds" a call
 memory                          call it for its peak of memory: "resident", "allocated", "given", "result"
 check                           compare the result with the hand-written one: "difference", "same"
 count                           operations on arrays that the function makes: "operations"
+plan                            what this library plans: "flops", "steps"
 """
 
 from __future__ import annotations
@@ -75,13 +76,17 @@ class Worker:
     def check(self) -> dict[str, Any]:
         """The largest difference from the hand-written result, as a multiple of its largest entry."""
         expected = compared(self.job, self.plain, by_hand(self.job, self.plain)())
-        found = self.system.arrays(self.job, self.data, self.run())
+        found = self.system.arrays(self.job, self.plain, self.run())
         difference = largest_difference(found, expected)
         return {"difference": difference, "same": difference <= self.case.tolerance}
 
     def count(self) -> dict[str, Any]:
         """How many operations on arrays the function makes."""
         return {"operations": count_operations(self.case, self.plain)}
+
+    def plan(self) -> dict[str, Any]:
+        """The arithmetic and the steps of this library's plan."""
+        return self.system.plan(self.case, self.job, self.data)
 
 
 def largest_difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:

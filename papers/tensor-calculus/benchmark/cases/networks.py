@@ -181,7 +181,7 @@ def tanh_hessian(c: Any, W: np.ndarray) -> np.ndarray:
     return dense(*tanh_blocks(c, W))
 
 
-def blocks_times(blocks: tuple[np.ndarray, np.ndarray], v: np.ndarray) -> np.ndarray:
+def blocks_times(_: Any, blocks: tuple[np.ndarray, np.ndarray], v: np.ndarray) -> np.ndarray:
     """The Hessian in its factors times a matrix."""
     X, R = blocks
     return X.T @ np.matmul(R, (X @ v)[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""The three problems of the paper's experiments: logistic regression, matrix factorisation, a network of ten layers.
+"""The three problems of the paper's experiments: logistic regression, matrix factorisation, networks.
 
 Source: Laue, Mitterreiter, Giesen, AAAI 2020, section "Experiments".
 """
@@ -112,7 +112,7 @@ def factorisation_mixed(c: Any, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return result
 
 
-def _blocks_times(blocks: np.ndarray, v: np.ndarray, *_: np.ndarray) -> np.ndarray:
+def _blocks_times(_: Any, blocks: np.ndarray, v: np.ndarray, *_others: np.ndarray) -> np.ndarray:
     return np.matmul(blocks, v[:, :, None])[:, :, 0]
 
 
@@ -127,7 +127,7 @@ CASES = (
             Job("gradient", logistic_gradient),
             Job("value+gradient", logistic_value_and_gradient),
             Job("hessian", logistic_hessian),
-            Job("compressed", logistic_hessian, product=np.matmul),
+            Job("compressed", logistic_hessian, product=lambda _, H, v: H @ v),
             Job("hvp", logistic_product),
         ),
         sizes=(10, 30, 100, 300, 1000),
@@ -150,4 +150,5 @@ CASES = (
         quick=(20, 50),
     ),
     networks.RELU,
+    networks.TANH,
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ class NotOfferedError(Exception):
 class System(ABC):
     """One system in its own process."""
 
-    peer = True
     own_memory = False  # whether arrays are allocated where Python does not see it
 
     @property
@@ -66,9 +64,12 @@ class System(ABC):
         """The result, once it is computed."""
         return result
 
-    def arrays(self, job: Job, data: Data, result: Any) -> list[np.ndarray]:  # noqa: ARG002 (systems with structure use them)
-        """What is compared: the arrays of the result."""
-        return [self.numpy(array) for array in flat(result)]
+    def arrays(self, job: Job, plain: Data, result: Any) -> list[np.ndarray]:
+        """What is compared: the arrays of the result, multiplied with the directions where the job says so."""
+        found = [self.numpy(array) for array in flat(result)]
+        if job.product is not None:
+            found = flat(job.product(plain.constants, tuple(found), *plain.directions))
+        return found
 
     def nbytes(self, result: Any) -> int:
         """The bytes of the result."""
@@ -78,12 +79,39 @@ class System(ABC):
         """Seconds of the parts of the last first call, where they are known."""
         return None
 
-    def spelled(self, name: str, case: Case, job: Job, data: Data) -> Callable[[], Any] | None:
-        """The job as the case writes it for this system, or for all peers."""
-        builder = job.spelled.get(name, job.spelled.get("") if self.peer else None)
-        if builder is None:
-            return None
-        return builder(self.xp, case.function, data.constants, data.variables, data.directions)
+    def plan(self, case: Case, job: Job, data: Data) -> dict[str, Any]:
+        """Arithmetic and steps of the plan, for systems that tell."""
+        raise NotOfferedError(f"the plan of {job.kind} of {case.name} at {len(data.variables)} arrays")
+
+    def grad(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The gradient of a function of one array, for jobs that cases write themselves."""
+        raise NotOfferedError(f"gradients of {f}")
+
+    def hessian(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The Hessian, likewise."""
+        raise NotOfferedError(f"Hessians of {f}")
+
+    def jacobian(self, f: Callable[..., Any], argnums: tuple[int, ...]) -> Callable[..., Any]:
+        """The Jacobian in several arguments, by reverse mode."""
+        raise NotOfferedError(f"Jacobians of {f} in {argnums}")
+
+    def hvp(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a point and a direction."""
+        raise NotOfferedError(f"products with Hessians of {f}")
+
+    def vmap(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The function over the first axis of all its arguments."""
+        raise NotOfferedError(f"a map of {f}")
+
+    def asked(self, name: str, case: Case, job: Job, constants: Constants) -> Callable[..., Any]:
+        """The job as a function of the variables, and of the directions where it takes them."""
+        f = partial(case.function, self.xp, constants)
+        builder = job.spelled.get(name, job.spelled.get(""))
+        return self.transformed(f, job) if builder is None else builder(self, f, constants)
+
+    @abstractmethod
+    def transformed(self, f: Callable[..., Any], job: Job) -> Callable[..., Any]:
+        """The job as a user of the system would write it."""
 
 
 def flat(result: Any) -> list[Any]:
@@ -93,9 +121,9 @@ def flat(result: Any) -> list[Any]:
     return [result]
 
 
-def closed(case: Case, xp: Any, constants: SimpleNamespace) -> Callable[..., Any]:
-    """The function of the variables alone."""
-    return partial(case.function, xp, constants)
+def given(job: Job, data: Data) -> tuple[Any, ...]:
+    """The arguments of a job: the variables, and the directions where it takes them."""
+    return (*data.variables, *data.directions) if job.kind == "hvp" else data.variables
 
 
 def single(argnums: Sequence[int]) -> Any:

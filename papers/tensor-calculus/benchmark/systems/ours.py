@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import einsumad as ea
-from benchmark.case import Case, Data, Job
+from benchmark.case import ORDERS, Case, Data, Job
 from benchmark.stages import Stages
-from benchmark.systems.base import System, closed, flat, single
+from benchmark.systems.base import System, flat, given, single
+from einsumad.scipy.special import logsumexp
 
 OPTIONS = ("cross_country", "compression", "factoring", "sharing", "symmetry")
 
@@ -31,25 +33,10 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 }
 
 
-def transformed(f: Callable[..., Any], job: Job) -> Callable[..., Any]:
-    """What a user of this library would write."""
-    if job.kind == "function":
-        return f
-    if job.kind == "derivative":
-        return ea.derivative(f, order=job.order)
-    if job.kind == "mixed":
-        first, second = job.argnums
-        return ea.jacobian(ea.grad(f, first), second)
-    return _TRANSFORMS[job.kind](f, single(job.argnums))
-
-
 class Ours(System):
-    peer = False
-
     def __init__(self, name: str) -> None:
         base, _, off = name.partition(":-")
         self.compiled = base == "ours"
-        self.name = base
         self.recorded = Stages()
         self.open = ExitStack()
         if off:
@@ -62,22 +49,41 @@ class Ours(System):
 
     @property
     def xp(self) -> Any:
-        return np
+        return SimpleNamespace(**{**vars(np), "logsumexp": logsumexp})
+
+    def transformed(self, f: Callable[..., Any], job: Job) -> Callable[..., Any]:
+        if job.kind == "function":
+            return f
+        if job.kind in ORDERS:
+            return ea.derivative(f, order=ORDERS[job.kind])
+        if job.kind == "mixed":
+            first, second = job.argnums
+            return ea.jacobian(ea.grad(f, first), second)
+        return _TRANSFORMS[job.kind](f, single(job.argnums))
+
+    def grad(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return ea.grad(f)
+
+    def hessian(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return ea.hessian(f)
 
     def build(self, case: Case, job: Job, data: Data) -> Callable[[], Any]:
         self.recorded.clear()
-        written = self.spelled("ours", case, job, data)
-        directions = data.directions if job.kind == "hvp" else ()
-        f = transformed(closed(case, np, data.constants), job) if written is None else written
-        if not self.compiled:
-            return partial(f, *data.variables, *directions)
-        return partial(ea.compile(f), *data.variables, *directions)
+        asked = self.asked("ours", case, job, data.constants)
+        return partial(ea.compile(asked) if self.compiled else asked, *given(job, data))
 
-    def arrays(self, job: Job, data: Data, result: Any) -> list[np.ndarray]:
+    def plan(self, case: Case, job: Job, data: Data) -> dict[str, Any]:
+        found = ea.explain(self.asked("ours", case, job, data.constants), *given(job, data)).plan
+        return {"flops": found.flops, "steps": len(found.steps)}
+
+    def arrays(self, job: Job, plain: Data, result: Any) -> list[np.ndarray]:
         if job.product is None:
-            return super().arrays(job, data, result)
-        directions = data.directions
-        return super().arrays(job, data, result @ (directions[job.argnums[0]] if len(job.argnums) == 1 else directions))
+            return super().arrays(job, plain, result)
+        directions = plain.directions
+        if isinstance(result, tuple):
+            rows = [[block @ v for block, v in zip(row, directions, strict=True)] for row in result]
+            return [np.asarray(sum(row[1:], row[0])) for row in rows]
+        return [np.asarray(result @ (directions[job.argnums[0]] if len(job.argnums) == 1 else directions))]
 
     def nbytes(self, result: Any) -> int:
         return sum([part.nbytes for part in flat(result)])
@@ -86,8 +92,9 @@ class Ours(System):
         return self.recorded.seconds()
 
     def wait(self, result: Any) -> Any:
-        if not self.compiled and hasattr(result, "structure"):
-            result.nbytes  # noqa: B018 (arrays of a structure are computed when they are looked at)
+        if not self.compiled:
+            for part in flat(result):
+                part.nbytes  # noqa: B018 (arrays of a structure are computed when they are looked at)
         return result
 
 

@@ -5,37 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 
 import autograd
 import autograd.numpy as anp
+from autograd.scipy.special import logsumexp
 
-from benchmark.case import Case, Data, Job
-from benchmark.systems.base import NotOfferedError, System, closed, single
+from benchmark.case import ORDERS, Case, Data, Job
+from benchmark.systems.base import NotOfferedError, System, given, single
 
-
-def transformed(f: Callable[..., Any], job: Job) -> Callable[..., Any]:
-    argnums = single(job.argnums)
-    if job.kind == "function":
-        return f
-    if job.kind == "gradient":
-        return autograd.grad(f, argnums)
-    if job.kind == "value+gradient":
-        return autograd.value_and_grad(f, argnums)
-    if job.kind == "hessian":
-        return autograd.hessian(f, argnums)
-    if job.kind == "jacobian":
-        return autograd.jacobian(f, argnums)
-    if job.kind == "derivative":
-        f = autograd.grad(f)
-        for _ in range(job.order - 1):
-            f = autograd.jacobian(f)
-        return f
-    if job.kind == "mixed":
-        return autograd.jacobian(autograd.grad(f, job.argnums[0]), job.argnums[1])
-    if job.kind == "hvp":
-        return autograd.hessian_vector_product(f)
-    raise NotOfferedError(f"Autograd has no {job.kind}")
+_TRANSFORMS: dict[str, Callable[..., Any]] = {
+    "gradient": autograd.grad,
+    "value+gradient": autograd.value_and_grad,
+    "hessian": autograd.hessian,
+    "jacobian": autograd.jacobian,
+    "hvp": autograd.hessian_vector_product,
+}
 
 
 class Autograd(System):
@@ -45,14 +31,33 @@ class Autograd(System):
 
     @property
     def xp(self) -> Any:
-        return anp
+        return SimpleNamespace(**{**vars(anp), "logsumexp": logsumexp})
+
+    def transformed(self, f: Callable[..., Any], job: Job) -> Callable[..., Any]:
+        if job.kind == "function":
+            return f
+        if job.kind in ORDERS:
+            f = autograd.hessian(f)
+            for _ in range(ORDERS[job.kind] - 2):
+                f = autograd.jacobian(f)
+            return f
+        if job.kind == "mixed":
+            return autograd.jacobian(autograd.grad(f, job.argnums[0]), job.argnums[1])
+        if job.kind not in _TRANSFORMS:
+            raise NotOfferedError(f"Autograd has no {job.kind}")
+        return _TRANSFORMS[job.kind](f, single(job.argnums))
+
+    def grad(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return autograd.grad(f)
+
+    def hessian(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return autograd.hessian(f)
+
+    def hvp(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return autograd.hessian_vector_product(f)
 
     def build(self, case: Case, job: Job, data: Data) -> Callable[[], Any]:
-        written = self.spelled("autograd", case, job, data)
-        if written is not None:
-            return written
-        directions = data.directions if job.kind == "hvp" else ()
-        return partial(transformed(closed(case, anp, data.constants), job), *data.variables, *directions)
+        return partial(self.asked("autograd", case, job, data.constants), *given(job, data))
 
 
 def open_system(_: str) -> System:
