@@ -100,7 +100,10 @@ class Case:
 
     def job(self, kind: str) -> Job:
         """The job of this kind."""
-        return next(job for job in self.jobs if job.kind == kind)
+        found = {job.kind: job for job in self.jobs}
+        if kind not in found:
+            raise KeyError(f"{self.name} has no job {kind!r}, but {', '.join(found)}")
+        return found[kind]
 
 
 def make_data(seed: int, variables: tuple[Any, ...], dtype: Any = np.float64, **constants: Any) -> Data:

@@ -53,9 +53,8 @@ def growth_table(run: Run) -> str:
         cells = [_cell(run, case, kind, sizes, name) for name in _MEASURES]
         rows.append([f"{KINDS[kind]}, {case}", CASES[case].parameter, *cells])
     for n in sorted({record.n for record in run.records if record.case == "orders"}):
-        rows.append(
-            [f"factor for each order, logistic, n = {n}", "order", *[_factor(run, n, name) for name in _MEASURES]]
-        )
+        factors = [_factor(run, n, name) for name in _MEASURES]
+        rows.append([f"factor for each order, logistic, n = {n}", "order", *factors])
     return columns(rows) if len(rows) > 1 else "growth: no case was measured at three sizes"
 
 

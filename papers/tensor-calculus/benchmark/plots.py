@@ -26,12 +26,13 @@ def draw(run: Run, folder: Path) -> list[Path]:
         if len({record.n for record in records}) < 2:
             continue
         kinds = list(dict.fromkeys([record.kind for record in records]))
-        figure = Figure(figsize=(4 * len(kinds), 3.5), layout="constrained")
-        panels = figure.subplots(1, len(kinds), squeeze=False)[0]
-        for panel, kind in zip(panels, kinds, strict=True):
+        across = min(3, len(kinds))
+        down = -(-len(kinds) // across)
+        figure = Figure(figsize=(4 * across, 3.5 * down), layout="constrained")
+        for place, kind in enumerate(kinds, 1):
+            panel = figure.add_subplot(down, across, place)
             _panel(panel, run, name, kind)
-        panels[0].set_ylabel("milliseconds")
-        panels[-1].legend(fontsize="x-small")
+        figure.axes[0].legend(fontsize="x-small")
         figure.suptitle(CASES[name].title)
         path = folder / f"{name}.png"
         figure.savefig(path, dpi=120)
@@ -49,4 +50,5 @@ def _panel(panel: Axes, run: Run, case: str, kind: str) -> None:
             panel.loglog(sizes, times, line, color=colour, marker=".", label=system)
     panel.set_title(KINDS[kind])
     panel.set_xlabel(CASES[case].parameter)
+    panel.set_ylabel("milliseconds")
     panel.grid(visible=True, which="both", alpha=0.3)

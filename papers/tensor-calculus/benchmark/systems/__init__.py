@@ -25,8 +25,9 @@ PEERS = tuple([name for name in SYSTEMS if name not in (*OURS, "hand")])
 
 
 def installed(name: str) -> bool:
-    """Whether the package that the system needs is there."""
-    return find_spec(SYSTEMS[name.partition(":")[0]][1]) is not None
+    """Whether there is such a system, and the package that it needs."""
+    _, package = SYSTEMS.get(name.partition(":")[0], ("", ""))
+    return bool(package) and find_spec(package) is not None
 
 
 def open_system(name: str) -> System:
