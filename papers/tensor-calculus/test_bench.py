@@ -184,16 +184,16 @@ def test_workers_answer_and_a_run_is_saved_and_printed(tmp_path):
     case = CASES["factorisation"]
     limits = Limits(rounds=2, round_seconds=0.001)
     with Systems(("ours", "hand", "no-such-system"), limits, {}, told.append) as systems:
-        measure(systems, run, case, 8, case.job("compressed"))
+        measure(systems, run, case, 30, case.job("compressed"))
     assert systems.missing == ["no-such-system"]
     for name in ("ours", "hand"):
-        record = run.find("factorisation", 8, "compressed", name)
+        record = run.find("factorisation", 30, "compressed", name)
         assert record.failed is None
         assert len(record.times) == 2
         assert record.same
-        assert record.result == 8 * 5 * 5 * 8
+        assert record.result == 30 * 5 * 5 * 8
         assert memory_ratio(record) > 0
-    assert run.find("factorisation", 8, "compressed", "ours").stages["plan"] > 0
+    assert run.find("factorisation", 30, "compressed", "ours").stages["plan"] > 0
     run.save(tmp_path / "run.json")
     assert load(tmp_path / "run.json") == run
     assert "matrix factorisation" in case_tables(run)
