@@ -84,7 +84,8 @@ class Case:
     """A function with its data, at several sizes, and the jobs that are asked of it.
 
     `quick` are the sizes of a quick run, `tiny` that of tests; `parameter` says what the size is. `tolerance` is the
-    largest difference of results, as a multiple of the largest entry.
+    largest difference of results, as a multiple of the largest entry. A quick run does all jobs of a `headline`, and
+    the last one of other cases.
     """
 
     name: str
@@ -97,6 +98,12 @@ class Case:
     tiny: int = 4
     parameter: str = "n"
     tolerance: float = 1e-9
+    headline: bool = False
+
+    @property
+    def quick_kinds(self) -> tuple[str, ...]:
+        """The jobs of a quick run."""
+        return tuple([job.kind for job in self.jobs if self.headline or job is self.jobs[-1]])
 
     def job(self, kind: str) -> Job:
         """The job of this kind."""

@@ -28,9 +28,9 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), metavar="SYSTEM", help=", ".join(SYSTEMS))
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="some jobs only, such as hessian")
     parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="instead of the sizes of each case")
-    parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    parser.add_argument("--quick", action="store_true", help="one small size of each case, few rounds")
     parser.add_argument("--rounds", type=int, help="timed rounds of each job (9; quick 5)")
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit for each command to a system")
+    parser.add_argument("--seconds", type=float, help="limit for each command to a system (20; quick 3)")
     parser.add_argument("--memory", type=float, default=4.0, help="limit for each process, in GB")
     parser.add_argument("--threads", type=int, help="threads of each system; default: what each takes by itself")
     parser.add_argument("--ablation", action="store_true", help="also without options of the planner; slow")
@@ -53,7 +53,8 @@ def measured(asked: argparse.Namespace) -> Run:
     """Measure what is asked for."""
     run = Run(machine=machine())
     rounds = asked.rounds or (5 if asked.quick else 9)
-    limits = Limits(rounds, 0.01 if asked.quick else 0.05, asked.seconds, int(asked.memory * 2**30))
+    seconds = asked.seconds or (3.0 if asked.quick else 20.0)
+    limits = Limits(rounds, 0.005 if asked.quick else 0.05, seconds, int(asked.memory * 2**30))
     surroundings = environment(asked.threads)
     with Systems(asked.systems, limits, surroundings, print) as systems:
         run.missing = systems.missing
@@ -75,6 +76,8 @@ def measured(asked: argparse.Namespace) -> Run:
 def sizes_of(asked: argparse.Namespace, case: Case, kind: str, own: Sequence[int] | None) -> Sequence[int]:
     """The sizes at which a job is measured."""
     if asked.kinds and kind not in asked.kinds:
+        return ()
+    if asked.quick and not asked.kinds and kind not in case.quick_kinds:
         return ()
     return asked.sizes or (case.quick if asked.quick else own or case.sizes)
 

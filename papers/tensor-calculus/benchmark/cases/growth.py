@@ -82,7 +82,7 @@ CASES = (
         networks.relu_network,
         (Job("gradient", networks.relu_gradient), Job("hessian", networks.relu_hessian)),
         sizes=(5, 10, 20, 50),
-        quick=(5, 10),
+        quick=(10,),
         tiny=3,
         parameter="layers",
     ),

@@ -225,7 +225,8 @@ RELU = Case(
     relu_network,
     relu_jobs((10, 20, 30, 50)),
     sizes=(10, 20, 30, 50, 100),
-    quick=(10, 20),
+    quick=(10,),
+    headline=True,
 )
 TANH = Case(
     "tanh",
@@ -241,5 +242,6 @@ TANH = Case(
         Job("hvp", tanh_product),
     ),
     sizes=(10, 20, 30, 50, 100),
-    quick=(10, 20),
+    quick=(10,),
+    headline=True,
 )

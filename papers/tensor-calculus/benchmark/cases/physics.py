@@ -175,7 +175,7 @@ CASES = (
             ),
         ),
         sizes=(100, 1000, 10000),
-        quick=(100, 1000),
+        quick=(1000,),
     ),
     Case(
         "atoms",
@@ -189,6 +189,6 @@ CASES = (
             Job("hvp", atoms_product),
         ),
         sizes=(8, 24, 64),
-        quick=(8, 24),
+        quick=(24,),
     ),
 )

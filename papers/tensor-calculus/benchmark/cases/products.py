@@ -232,7 +232,7 @@ CASES = (
         poisson,
         (Job("newton", poisson_step, spelled={"": newton_step}),),
         sizes=(10, 50, 200),
-        quick=(10, 50),
+        quick=(50,),
     ),
     _layers_case("tall", 1, 16),
     _layers_case("wide", 16, 1),

@@ -17,6 +17,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     "jax": ("benchmark.systems.with_jax", "jax"),
     "torch": ("benchmark.systems.with_torch", "torch"),
     "autograd": ("benchmark.systems.with_autograd", "autograd"),
+    "tensorgrad": ("benchmark.systems.with_tensorgrad", "tensorgrad"),
 }
 """For each system the module that asks it, and the package that it needs."""
 
