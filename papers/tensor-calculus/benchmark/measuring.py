@@ -1,0 +1,135 @@
+"""Measuring: each job is built by all systems, timed in rounds that go through the systems in turn, then checked.
+
+Owns :class:`Limits` and :func:`measure`. Invariant: a system that fails at a job is left out of it alone; noise of the
+machine falls into the rounds of all systems alike.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from benchmark.case import Case, Job
+from benchmark.process import LimitError, Process
+from benchmark.records import Record, Run
+from benchmark.systems import OURS, installed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long and how large: rounds, the time of a round, that of a job of a system, bytes of a process."""
+
+    rounds: int = 9
+    round_seconds: float = 0.05
+    seconds: float = 20.0
+    memory: int = 4 * 2**30
+
+
+class Systems:
+    """The processes of all systems, started when they are first asked."""
+
+    def __init__(
+        self, names: Iterable[str], limits: Limits, environment: Mapping[str, str], told: Callable[[str], None]
+    ) -> None:
+        found = list(names)
+        self.told = told
+        self.missing = [name for name in found if not installed(name)]
+        self.limits = limits
+        self.processes = {name: Process(name, limits.memory, environment) for name in found if name not in self.missing}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes.values():
+            process.close()
+
+
+def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
+    """Add the records of one job at one size, for all systems."""
+    records = {name: Record(case.name, n, job.kind, name) for name in systems.processes if _asked(name, job)}
+    calls = {name: _built(systems.processes[name], record, systems.limits) for name, record in records.items()}
+    working = {name: count for name, count in calls.items() if count}
+    for _ in range(systems.limits.rounds):
+        for name, count in working.items():
+            record = records[name]
+            spent = sum(record.times) * count
+            if record.failed is None and (not record.times or spent < systems.limits.seconds / 2):
+                answer = _ask(systems.processes[name], record, "round", systems.limits.seconds, calls=count)
+                if answer is not None:
+                    record.times.append(answer["seconds"])
+    for name in working:
+        _finish(systems.processes[name], records[name], systems.limits)
+    run.versions |= {name: process.version for name, process in systems.processes.items() if process.version}
+    run.records.extend(records.values())
+    for record in records.values():
+        _tell(record, systems.told)
+
+
+def machine() -> dict[str, Any]:
+    """What times depend on, for the head of the tables."""
+    return {
+        "python": platform.python_version(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": os.environ.get("OPENBLAS_NUM_THREADS"),
+    }
+
+
+def _asked(name: str, job: Job) -> bool:
+    """Whether a system is asked: peers have no compressed results of their own, unless a job is written for them."""
+    base = name.partition(":")[0]
+    if base in (*OURS, "hand") or not job.kind.startswith("compressed"):
+        return True
+    return base in job.spelled or "" in job.spelled
+
+
+def _ask(process: Process, record: Record, do: str, seconds: float, **command: Any) -> dict[str, Any] | None:
+    """The answer; None where it failed, which the record then says."""
+    if record.failed is not None:
+        return None
+    try:
+        answer = process.ask(do, seconds, **command)
+    except LimitError as over:
+        record.failed = str(over)
+        return None
+    if "error" in answer:
+        record.failed = "not offered" if answer.get("offered") is False else answer["error"]
+        return None
+    return answer
+
+
+def _built(process: Process, record: Record, limits: Limits) -> int:
+    """Build the job and call it twice; how many calls make a round."""
+    answer = _ask(process, record, "build", limits.seconds, case=record.case, n=record.n, kind=record.kind)
+    if answer is None:
+        return 0
+    record.first, record.stages = answer["first"], answer["stages"]
+    again = _ask(process, record, "round", limits.seconds, calls=1)
+    if again is None:
+        return 0
+    return max(1, int(limits.round_seconds / max(again["seconds"], 1e-7)))
+
+
+def _finish(process: Process, record: Record, limits: Limits) -> None:
+    """Memory, values, and the operations of what is not compiled."""
+    if record.system == "ours-uncompiled":
+        counted = _ask(process, record, "count", limits.seconds)
+        record.operations = None if counted is None else counted["operations"]
+    if ":" in record.system:
+        answer = _ask(process, record, "plan", limits.seconds)
+        record.flops, record.steps = (None, None) if answer is None else (answer["flops"], answer["steps"])
+    for do in ("memory", "check"):
+        answer = _ask(process, record, do, limits.seconds)
+        for name, value in (answer or {}).items():
+            setattr(record, name, value)
+
+
+def _tell(record: Record, told: Callable[[str], None]) -> None:
+    if record.same is False:
+        told(f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}")
+    found = f"{1e3 * record.seconds:10.4f} ms" if record.seconds is not None else f"— ({record.failed})"
+    told(f"  {record.case:<16} n = {record.n:<6} {record.kind:<20} {record.system:<18} {found}")

@@ -1,0 +1,78 @@
+"""What was measured, as data and as JSON.
+
+Owns :class:`Record` and :class:`Run`. Invariant: tables and plots are made from these alone, so a saved run can be
+printed again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+
+@dataclass
+class Record:
+    """One job of one system at one size. Where it failed, `failed` says how, and the rest is what was known before."""
+
+    case: str
+    n: int
+    kind: str
+    system: str
+    times: list[float] = field(default_factory=list)
+    first: float | None = None
+    stages: dict[str, float] | None = None
+    resident: int | None = None
+    allocated: int | None = None
+    given: int | None = None
+    result: int | None = None
+    difference: float | None = None
+    same: bool | None = None
+    operations: int | None = None
+    flops: int | None = None
+    steps: int | None = None
+    failed: str | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The median of the rounds."""
+        return median(self.times) if self.times and self.failed is None else None
+
+    @property
+    def peak(self) -> int | None:
+        """The peak of memory: the larger of the two measures."""
+        known = [bytes_ for bytes_ in (self.resident, self.allocated) if bytes_ is not None]
+        return max(known) if known else None
+
+
+@dataclass
+class Run:
+    """All records, with the versions of the systems and what is not installed."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+
+    def find(self, case: str, n: int, kind: str, system: str) -> Record | None:
+        """The record of a job, if it was measured."""
+        key = (case, n, kind, system)
+        return next((r for r in self.records if (r.case, r.n, r.kind, r.system) == key), None)
+
+    def seconds(self, case: str, n: int, kind: str, system: str) -> float | None:
+        """The median time of a job, if it was measured and did not fail."""
+        record = self.find(case, n, kind, system)
+        return None if record is None else record.seconds
+
+    def save(self, path: Path) -> None:
+        """Write all of it as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+
+def load(path: Path) -> Run:
+    """Read what `Run.save` wrote."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    records = [Record(**record) for record in found.pop("records")]
+    return Run(**found, records=records)

@@ -1,0 +1,36 @@
+"""The systems that are compared, and which of them are installed.
+
+A name may have planner options behind a colon, ``ours:-sharing``; see ``systems/ours.py``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from benchmark.systems.base import System
+
+SYSTEMS: dict[str, tuple[str, str]] = {
+    "ours": ("benchmark.systems.ours", "einsumad"),
+    "ours-uncompiled": ("benchmark.systems.ours", "einsumad"),
+    "hand": ("benchmark.systems.hand", "numpy"),
+    "jax": ("benchmark.systems.with_jax", "jax"),
+    "torch": ("benchmark.systems.with_torch", "torch"),
+    "autograd": ("benchmark.systems.with_autograd", "autograd"),
+    "tensorgrad": ("benchmark.systems.with_tensorgrad", "tensorgrad"),
+}
+"""For each system the module that asks it, and the package that it needs."""
+
+OURS = ("ours", "ours-uncompiled")
+PEERS = tuple([name for name in SYSTEMS if name not in (*OURS, "hand")])
+
+
+def installed(name: str) -> bool:
+    """Whether there is such a system, and the package that it needs."""
+    _, package = SYSTEMS.get(name.partition(":")[0], ("", ""))
+    return bool(package) and find_spec(package) is not None
+
+
+def open_system(name: str) -> System:
+    """The system of this name; imports it."""
+    return import_module(SYSTEMS[name.partition(":")[0]][0]).open_system(name)

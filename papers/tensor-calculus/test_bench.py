@@ -1,0 +1,229 @@
+"""The benchmark: hand-written versions against differences, this library against them, the commands of workers."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from benchmark import command, memory, targets
+from benchmark.case import Case, Job
+from benchmark.cases import CASES
+from benchmark.growth import exponent
+from benchmark.measuring import Limits, Systems, measure
+from benchmark.operations import count_operations
+from benchmark.process import LimitError, Process
+from benchmark.records import Record, Run, load
+from benchmark.systems.base import flat
+from benchmark.systems.hand import by_hand, compared
+from benchmark.systems.ours import Ours
+from benchmark.tables import case_tables, memory_ratio
+from benchmark.worker import Worker, largest_difference
+
+JOBS = [(case, job) for case in CASES.values() for job in case.jobs]
+NAMES = [f"{case.name}-{job.kind}" for case, job in JOBS]
+
+
+@pytest.fixture(scope="module")
+def ours():
+    return Ours("ours")
+
+
+@pytest.mark.parametrize(("case", "job"), JOBS, ids=NAMES)
+def test_result_of_this_library_is_the_one_by_hand(ours, case, job):
+    plain = case.data(case.tiny)
+    found = ours.arrays(job, plain, ours.build(case, job, plain)())
+    assert largest_difference(found, compared(job, plain, by_hand(job, plain)())) <= case.tolerance
+
+
+def differences(f, x, step):
+    """Derivatives of f's result in the entries of x, by central differences of fourth order; axes of x last."""
+    columns = []
+    for place in np.ndindex(x.shape):
+        shift = np.zeros_like(x)
+        shift[place] = step
+        near, far = f(x + shift) - f(x - shift), f(x + 2 * shift) - f(x - 2 * shift)
+        columns.append((8 * near - far) / (12 * step))
+    return np.stack(columns, axis=-1).reshape((*np.shape(columns[0]), *x.shape))
+
+
+def lower(case: Case, kind: str):
+    """The job by hand that is differentiated once to give this one, and in which variable."""
+    below = {
+        "gradient": ("function", 0),
+        "hessian": ("gradient", 0),
+        "third": ("hessian", 0),
+        "fourth": ("third", 0),
+        "mixed": ("gradient", 1),
+    }
+    name, variable = below[kind]
+    kinds = [job.kind for job in case.jobs]
+    return (case.job(name) if name in kinds else None), variable
+
+
+ONCE = [
+    (case, job)
+    for case, job in JOBS
+    if job.kind in ("gradient", "hessian", "third", "fourth", "mixed") and case.tolerance < 1e-6
+]
+
+
+@pytest.mark.parametrize(("case", "job"), ONCE, ids=[f"{case.name}-{job.kind}" for case, job in ONCE])
+def test_derivatives_by_hand_are_those_of_differences(case, job):
+    plain = case.data(case.tiny)
+    below, variable = lower(case, job.kind)
+    by_hand_below = partial(case.function, Ours("ours").xp) if below is None else below.by_hand
+    found = job.by_hand(plain.constants, *plain.variables)
+    for place in job.argnums if job.kind == "gradient" else (variable,):
+
+        def f(x, place=place):
+            given = [x if k == place else value for k, value in enumerate(plain.variables)]
+            return np.asarray(by_hand_below(plain.constants, *given))
+
+        expected = differences(f, plain.variables[place], 1e-5)
+        mine = found[job.argnums.index(place)] if isinstance(found, tuple) else found
+        np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-7 * max(1.0, float(np.max(np.abs(expected)))))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES.values() if "function" in [job.kind for job in case.jobs]])
+def test_values_by_hand_are_those_of_the_function(case):
+    plain = case.data(case.tiny)
+    expected = case.function(Ours("ours").xp, plain.constants, *plain.variables)
+    found = case.job("function").by_hand(plain.constants, *plain.variables)
+    for mine, theirs in zip(flat(found), flat(expected), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5 if case.tolerance > 1e-6 else 1e-10)
+
+
+def of_gradient(job: Job, plain, direction):
+    """The derivative of the gradient by hand along a direction."""
+
+    def along(step):
+        return job.by_hand(plain.constants, plain.variables[0] + step * direction, *plain.variables[1:])
+
+    h = 1e-5
+    return (8 * (along(h) - along(-h)) - along(2 * h) + along(-2 * h)) / (12 * h)
+
+
+@pytest.mark.parametrize("name", ["logistic", "factorisation", "relu", "tanh", "atoms", "material", "kmeans"])
+def test_structured_and_partial_hessians_by_hand_are_those_of_differences(name):
+    case = CASES[name]
+    plain = case.data(case.tiny)
+    v = plain.directions[0]
+    for job in case.jobs:
+        if job.kind not in ("hvp", "compressed", "blocks", "diagonal"):
+            continue
+        result = by_hand(job, plain)()
+        if job.kind == "compressed":
+            result = job.product(plain.constants, result, *plain.directions)
+        elif job.kind == "blocks":
+            result = np.einsum("iabcd,icd->iab", result, v)
+        elif job.kind == "diagonal":
+            result = result * v
+        expected = of_gradient(case.job("gradient"), plain, v)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-7 * max(1.0, float(np.max(np.abs(expected)))))
+
+
+def test_jacobian_of_the_bundle_by_hand_is_that_of_differences():
+    case = CASES["bundle"]
+    plain = case.data(case.tiny)
+    job = case.job("compressed-jacobian")
+    found = job.product(plain.constants, by_hand(job, plain)(), *plain.directions)
+    h = 1e-4
+
+    def along(step):
+        moved = [value + step * v for value, v in zip(plain.variables, plain.directions, strict=True)]
+        return case.job("function").by_hand(plain.constants, *moved)
+
+    for mine, up, down in zip(found, along(h), along(-h), strict=True):
+        np.testing.assert_allclose(mine, (up - down) / (2 * h), atol=1e-5)
+
+
+def test_sizes_of_all_cases_are_data():
+    for case in CASES.values():
+        small, large = case.data(min(case.sizes)), case.data(sorted(case.sizes)[1])
+        assert small.nbytes < large.nbytes or case.parameter == "operations"
+        assert all(x.dtype == v.dtype for x, v in zip(small.variables, small.directions, strict=True))
+
+
+def test_operations_of_a_function_are_counted():
+    case = CASES["logistic"]
+    assert count_operations(case, case.data(3)) == 6  # X w, -y times it, exp, + 1, log, sum
+
+
+def test_a_difference_is_found():
+    a = np.ones(3)
+    assert largest_difference([a], [a]) == 0
+    assert largest_difference([a], [a + 1e-3]) == pytest.approx(1e-3, rel=1e-2)
+    assert largest_difference([a[:2]], [a]) == np.inf
+    assert largest_difference([a.astype(np.float32)], [a]) == np.inf
+    assert largest_difference([np.full(3, np.nan)], [a]) == np.inf
+
+
+def test_memory_of_a_call_is_seen():
+    def call():
+        return float(np.sum(np.ones(10**6)))
+
+    assert memory.allocated_peak(call) == pytest.approx(8e6, rel=0.01)
+    if sys.platform == "linux":
+        found = memory.resident_peak(call)
+        assert found is None or found == pytest.approx(8e6, rel=0.1)
+
+
+def test_a_wrong_value_of_a_worker_is_not_the_same():
+    worker = Worker(Ours("ours"))
+    worker.build("quadratic-64", 4, "gradient")
+    assert worker.check()["same"]
+    right = worker._call
+    worker._call = lambda: right() * (1 + 1e-6)
+    assert not worker.check()["same"]
+
+
+def test_workers_answer_and_a_run_is_saved_and_printed(tmp_path):
+    run, told = Run(), []
+    case = CASES["factorisation"]
+    limits = Limits(rounds=2, round_seconds=0.001)
+    with Systems(("ours", "hand", "no-such-system"), limits, {}, told.append) as systems:
+        measure(systems, run, case, 30, case.job("compressed"))
+    assert systems.missing == ["no-such-system"]
+    for name in ("ours", "hand"):
+        record = run.find("factorisation", 30, "compressed", name)
+        assert record.failed is None
+        assert len(record.times) == 2
+        assert record.same
+        assert record.result == 30 * 5 * 5 * 8
+        assert memory_ratio(record) > 0
+    assert run.find("factorisation", 30, "compressed", "ours").stages["plan"] > 0
+    run.save(tmp_path / "run.json")
+    assert load(tmp_path / "run.json") == run
+    assert "matrix factorisation" in case_tables(run)
+    assert command.main(["--table", str(tmp_path / "run.json")]) == 0
+    run.records[0].same = False
+    run.save(tmp_path / "run.json")
+    assert command.main(["--table", str(tmp_path / "run.json")]) == 1
+    assert any("compressed" in line for line in told)
+
+
+def test_a_limit_ends_the_process():
+    process = Process("hand", 2**40, {})
+    with pytest.raises(LimitError, match="over 0 s"):
+        process.ask("build", 0.0, case="logistic", n=2000, kind="hessian")
+    assert process.ask("build", 60.0, case="logistic", n=3, kind="hessian")["first"] > 0
+    assert "no such kind" in process.ask("build", 60.0, case="logistic", n=3, kind="no such kind")["error"]
+    process.memory = 1
+    with pytest.raises(LimitError, match="GB"):
+        process.ask("build", 60.0, case="logistic", n=2000, kind="hessian")
+    process.close()
+
+
+def test_exponents_and_targets():
+    assert exponent([1, 10, 100, 1000], [5.0, 1.0, 100.0, 10000.0]) == pytest.approx(2)
+    assert exponent([1, 10], [None, 1.0]) is None
+    run = Run(records=[Record("logistic", 10, "hessian", name, [t]) for name, t in (("ours", 1.0), ("hand", 0.5))])
+    found = {target.text: target for target in targets.targets(run)}
+    target = found["Hessian, logistic, n = 10: time / by hand"]
+    assert (target.measured, target.passed) == (2.0, True)
+    run.records[0].times = [2.0]
+    found = {target.text: target for target in targets.targets(run)}
+    assert found[target.text].passed is False
+    assert found["Hessian, logistic, n = 100: time / by hand"].passed is None
