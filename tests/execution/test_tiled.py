@@ -113,7 +113,8 @@ def check(roots, values):
 
 
 @pytest.mark.fuzz
-def test_random_graphs(small_blocks):
+@pytest.mark.usefixtures("small_blocks")
+def test_random_graphs():
     @MANY
     @given(graphs(most_nodes=16))
     def each(graph):
@@ -123,7 +124,8 @@ def test_random_graphs(small_blocks):
 
 
 @pytest.mark.fuzz
-def test_random_products(small_blocks):
+@pytest.mark.usefixtures("small_blocks")
+def test_random_products():
     @MANY
     @given(products())
     def each(case):
