@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import LinearAlgebraError, ShapeError
+from einsumad.execution.grams import gram
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.moves import MOVES
 from einsumad.execution.tiles import tiled
@@ -67,7 +68,7 @@ _SILENT.run(np.seterr, all="ignore")
 def compile_plan(plan: Plan) -> CompiledPlan:
     """The plan as a function."""
     source = lower(plan)
-    scope: dict[str, Any] = {"np": np, "tiled": tiled, **MOVES}
+    scope: dict[str, Any] = {"np": np, "gram": gram, "tiled": tiled, **MOVES}
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")
     calls_user = False

@@ -128,7 +128,8 @@ def _contraction_cost(
     """A product and a sum of each pair; by slices also the product that is sliced, which stays in the cache."""
     if isinstance(kernel, Contract):
         sizes = dict(zip(kernel.left + kernel.right, operands[0] + operands[1], strict=True))
-        return Cost(2 * prod(sizes.values()), moved, 1)
+        flops = 2 * prod(sizes.values())
+        return Cost(flops * 5 // 8 if kernel.symmetric else flops, moved, 1)
     product = product_shape(kernel, operands)
     group = kernel_cost(kernel.group, operands[:-1], read, product, dtype)
     pair = (product, operands[-1]) if kernel.position == 0 else (operands[-1], product)

@@ -72,10 +72,11 @@ class Group(NamedTuple):
 
 
 class Contract(NamedTuple):
-    """Two operands multiplied and summed over labels that both have."""
+    """Two operands multiplied and summed over labels that both have; if `symmetric`, one triangle of a matrix."""
 
     left: Labels
     right: Labels
+    symmetric: bool = False
 
 
 class Sliced(NamedTuple):
@@ -244,7 +245,8 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         case "inside" | "read" | "write":
             return _map_kernel(node)
         case "contract":
-            return Contract(*node.inputs), node.operands
+            left, right = node.inputs
+            return Contract(left, right), node.operands
         case "embed":
             return _embed_kernel(node)
         case "group":

@@ -15,6 +15,7 @@ from math import prod
 from einsumad.graph import Einsum, Labels, Node, Shape
 from einsumad.planning.kernels import Contract, Group, Kernel, Sliced, fused_kernel
 from einsumad.planning.primitives import kind_of
+from einsumad.planning.symmetric import is_symmetric_product
 
 _SMALLEST_SLICE = 2**12
 """Entries from which the call for a slice costs less than its arithmetic."""
@@ -25,6 +26,8 @@ def kernel_in_slices(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, 
     kernel, operands = fused_kernel(node, users)
     if not isinstance(kernel, Contract):
         return kernel, operands
+    if is_symmetric_product(node):
+        return kernel._replace(symmetric=True), operands
     for k, labels in enumerate((kernel.left, kernel.right)):
         product, other = operands[k], operands[1 - k]
         if users(product) > 1 or not isinstance(product, Einsum) or kind_of(product) != "group":

@@ -118,7 +118,7 @@ def _layout(step: Step, kernel: Layout) -> str:
 
 
 def _contract(step: Step, kernel: Contract) -> str:
-    return _summed(step, [kernel.left, kernel.right])
+    return _summed(step, [kernel.left, kernel.right]) + (", symmetric" if kernel.symmetric else "")
 
 
 def _sliced(step: Step, kernel: Sliced) -> str:

@@ -55,9 +55,13 @@ def product_text(step: Step, kernel: Contract, registers: Registers) -> tuple[st
         if left.free or right.free:
             return _batched_product(left, right, batch, summed, sizes), natural
         return _dot_products(left, right, batch, summed, dtype_text(step.dtype)), natural
-    for stack, other in sorted(((left, right), (right, left)), key=lambda pair: -pair[0].size(sizes)):
+    stacks = [] if kernel.symmetric else [(left, right), (right, left)]
+    for stack, other in sorted(stacks, key=lambda pair: -pair[0].size(sizes)):
         if _is_stack(stack, summed, sizes) and _adjacent(other.memory, other.free):
             return _stacked_product(stack, other, summed, sizes)
+    if kernel.symmetric:
+        rows, columns = _matrix(left, left.free, summed, sizes), _matrix(right, summed, right.free, sizes)
+        return f"gram({rows}, {columns})", (*left.free, *right.free)
     return _matrix_product(left, right, summed, sizes), (*left.free, *right.free)
 
 

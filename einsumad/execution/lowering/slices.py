@@ -49,7 +49,7 @@ def lower_sliced(step: Step, kernel: Sliced, registers: Registers) -> list[str]:
     )
     inside += lower_group(weighted, group, local.registers)
     pair = [weighted.register, read[-1]] if kernel.position == 0 else [read[-1], weighted.register]
-    contract = Contract(*[_without(side, kernel.at) for side in sides])
+    contract = Contract(_without(sides[0], kernel.at), _without(sides[1], kernel.at))
     kept = tuple([size for axis, size in enumerate(step.shape) if axis != kernel.at])
     part = local.step(contract, pair, kept, step.dtype)
     inside += lower_contract(part, contract, local.registers)

@@ -1,0 +1,93 @@
+"""Symmetric products: recognised by their operands, and equal to the whole product."""
+
+import numpy as np
+import pytest
+
+import einsumad as ea
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(700, 200))
+W = RNG.normal(size=700)
+
+
+def source(function, *args):
+    compiled = ea.compile(function)
+    value = compiled(*args)
+    (program,) = compiled._by_arrays.values()
+    return value, program.plan.source
+
+
+SYMMETRIC = {
+    "weights": lambda x, w: x.T @ (w[:, None] * x),
+    "weights on the left": lambda x, w: (x.T * w) @ x,
+    "two weights": lambda x, w: np.einsum("k,k,ki,kj->ij", w, np.exp(w), x, x),
+    "plain": lambda x, w: x.T @ x + w[0],
+    "functions": lambda x, w: np.tanh(x).T @ (np.tanh(x) * w[:, None]),
+}
+OTHERS = {
+    "different matrices": lambda x, w: x.T @ (np.exp(x) * w[:, None]),
+    "not square": lambda x, w: x.T @ (x[:, :150] * w[:, None]),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_symmetric_products(name, dtype):
+    x, w = X.astype(dtype), W.astype(dtype)
+    found, text = source(SYMMETRIC[name], x, w)
+    assert "gram(" in text
+    expected = SYMMETRIC[name](x, w)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=scale * (1e-13 if dtype == np.float64 else 1e-5))
+    assert np.array_equal(found, found.T)
+    assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_products_are_computed_whole(name):
+    found, text = source(OTHERS[name], X, W)
+    assert "gram(" not in text
+    np.testing.assert_allclose(found, OTHERS[name](X, W), rtol=1e-9, atol=1e-9)
+
+
+def test_a_factor_on_one_side_multiplies_the_symmetric_product():
+    found, text = source(lambda x, w: (x * w[:200]).T @ x, X, W)
+    assert "gram(" in text
+    np.testing.assert_allclose(found, (X * W[:200]).T @ X, rtol=0, atol=1e-10)
+
+
+def test_small_products_are_one_call():
+    assert "gram(" not in source(SYMMETRIC["weights"], X[:, :20], W)[1]
+
+
+@pytest.mark.parametrize("size", [128, 129, 191, 300, 385, 1000])
+def test_sizes_that_blocks_do_not_divide(size):
+    x = RNG.normal(size=(400, size))
+    found, _ = source(SYMMETRIC["weights"], x, W[:400])
+    np.testing.assert_allclose(found, x.T @ (W[:400, None] * x), rtol=0, atol=1e-10)
+    assert np.array_equal(found, found.T)
+
+
+def test_hessian_of_logistic_regression_is_symmetric_and_right():
+    y = np.sign(W)
+
+    def loss(w):
+        return np.sum(np.log(1 + np.exp(-y * (X @ w))))
+
+    w = RNG.normal(size=200) / 20
+    p = 1 / (1 + np.exp(y * (X @ w)))
+    found = ea.hessian(loss)(w)
+    assert np.array_equal(found, found.T)
+    np.testing.assert_allclose(found, (X.T * (p * (1 - p))) @ X, rtol=0, atol=1e-11)
+    assert "symmetric" in str(ea.explain(ea.hessian(loss), w))
+
+
+def test_nan_and_infinity_are_where_the_whole_product_has_them():
+    x = X.copy()
+    x[3, 5], x[10, 150] = np.inf, np.nan
+    w = W.copy()
+    w[3] = 0
+    found, _ = source(SYMMETRIC["weights"], x, w)
+    with np.errstate(all="ignore"):
+        expected = x.T @ (w[:, None] * x)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
