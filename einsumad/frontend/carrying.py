@@ -11,6 +11,7 @@ import threading
 from weakref import WeakSet
 
 from einsumad.calculus import flows, is_active
+from einsumad.frontend.looks import look
 from einsumad.frontend.variables import is_constant
 from einsumad.functions import is_own
 from einsumad.graph import General, Leaf, Node
@@ -21,6 +22,7 @@ _lock = threading.Lock()
 
 def carries_derivative(node: Node) -> bool:
     """Whether the derivative of the node in something may be more than a structural zero."""
+    look()
     seen: set[Node] = set()
     stack = [node]
     while stack:

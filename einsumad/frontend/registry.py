@@ -25,7 +25,7 @@ from einsumad.frontend.coverage.lookup import reason_for
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
 
-_NOT_GIVEN = signature(np.sum).parameters["keepdims"].default  # NumPy's own mark
+NOT_GIVEN = signature(np.sum).parameters["keepdims"].default  # NumPy's own mark
 _functions: dict[Callable[..., Any], Handler] = {}
 _ufuncs: dict[np.ufunc, Handler] = {}
 _special: dict[str, Handler] = {}
@@ -78,7 +78,14 @@ def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     return handler
 
 
-_missing = ["einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special"]  # not loaded yet
+_callers: list[Callable[[Any, Sequence[Any], Mapping[str, Any], Handler], Any]] = []
+_missing = ["einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special", "einsumad.frontend.replay"]
+"""Modules that are not loaded yet."""
+
+
+def calls_handlers(caller: Callable[[Any, Sequence[Any], Mapping[str, Any], Handler], Any]) -> None:
+    """Let this call handlers, given what was called, its arguments and the handler without arguments."""
+    _callers.append(caller)
 
 
 def _load_surface() -> None:
@@ -95,29 +102,37 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     handler = _functions.get(function)
     if handler is None:
         raise unsupported(f"{function.__module__}.{function.__name__}")
-    return handler(*args, **kwargs)
+    if function in WRITERS:
+        return handler(*args, **kwargs)
+    return _callers[0](function, args, kwargs, handler)
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What ``__array_ufunc__`` asks for."""
     _load_surface()
-    name = qualified_name(ufunc)
     if method != "__call__":
-        handler = _methods.get((ufunc, method))
-        if handler is None and method in _every_method and has_ufunc(ufunc):
-            handler = partial(_every_method[method], ufunc)
-        if handler is None:
-            raise unsupported(f"{name}.{method}")
-        refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
-        return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
-    if any(array is given for array in kwargs.get("out", ()) for given in inputs):
-        raise TracingError(f"{name} in place: {INTO_ARRAY}, or write a = a + x in the place of a += x")
-    for option in kwargs:
-        raise option_refused(name, option)
+        return _call_method(ufunc, method, inputs, kwargs)
+    if kwargs:
+        name = qualified_name(ufunc)
+        if any(array is given for array in kwargs.get("out", ()) for given in inputs):
+            raise TracingError(f"{name} in place: {INTO_ARRAY}, or write a = a + x in the place of a += x")
+        raise option_refused(name, next(iter(kwargs)))
     handler = _ufuncs.get(ufunc) or _special_handler(ufunc)
     if handler is None:
-        raise unsupported(name)
-    return handler(ufunc, *inputs)
+        raise unsupported(qualified_name(ufunc))
+    return _callers[0](ufunc, inputs, kwargs, partial(handler, ufunc))
+
+
+def _call_method(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A method of a ufunc such as ``np.add.reduce``."""
+    handler = _methods.get((ufunc, method))
+    name = qualified_name(ufunc)
+    if handler is None and method in _every_method and has_ufunc(ufunc):
+        handler = partial(_every_method[method], ufunc)
+    if handler is None:
+        raise unsupported(f"{name}.{method}")
+    refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
+    return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
 
 
 def has_ufunc(ufunc: np.ufunc) -> bool:
@@ -141,7 +156,7 @@ def refuse_options(name: str, **options: Any) -> None:
 
 def is_given(value: Any) -> bool:
     """Whether an optional argument was given: it is neither None nor NumPy's mark."""
-    return value is not None and value is not _NOT_GIVEN
+    return value is not None and value is not NOT_GIVEN
 
 
 def unsupported(name: str) -> TracingError:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from einsumad.errors import InternalError, TracingError
+from einsumad.frontend.looks import look
 from einsumad.graph import Leaf, Node
 
 _values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
@@ -49,6 +50,7 @@ def remember(node: Node, array: Any) -> np.ndarray:
 
 def value_of(node: Node) -> np.ndarray | None:
     """The stored value of the node, the number of a number leaf, or None where nothing is known."""
+    look()
     if isinstance(node, Leaf) and node.key[0] == "number":
         return np.asarray(node.key[1], node.dtype)
     with _lock:

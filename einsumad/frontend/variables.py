@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from einsumad.errors import DifferentiationError
+from einsumad.frontend.looks import look
 from einsumad.graph import Leaf, Node
 
 _variables: WeakSet[Node] = WeakSet()
@@ -30,8 +31,8 @@ def mark_variable(leaf: Leaf) -> Leaf:
 
 def is_variable(leaf: Leaf) -> bool:
     """Whether the leaf stands for something that may be differentiated or bound later, not for a constant array."""
-    with _lock:
-        return leaf.key[0] == "variable" or leaf in _variables
+    look()
+    return leaf.key[0] == "variable" or leaf in _variables
 
 
 def mark_constant(leaf: Leaf) -> Leaf:
@@ -43,8 +44,8 @@ def mark_constant(leaf: Leaf) -> Leaf:
 
 def is_constant(leaf: Leaf) -> bool:
     """Whether the leaf is a number, or an array of which no tensor was made: it is never differentiated in."""
-    with _lock:
-        return leaf.key[0] == "number" or leaf in _constants
+    look()
+    return leaf.key[0] == "number" or leaf in _constants
 
 
 def require_gradient(leaf: Leaf) -> None:
@@ -56,8 +57,8 @@ def require_gradient(leaf: Leaf) -> None:
 
 def requires_gradient(node: Node) -> bool:
     """Whether backward leaves a gradient on this node."""
-    with _lock:
-        return node in _requiring
+    look()
+    return node in _requiring
 
 
 def gradient(node: Node) -> np.ndarray | None:

@@ -32,6 +32,7 @@ from einsumad.graph.constructors import (
     unit,
     zero,
 )
+from einsumad.graph.interning import Mould, intern_cast, mould_of, recorded
 from einsumad.graph.nodes import (
     OWN,
     Add,
@@ -77,6 +78,7 @@ __all__ = [
     "Labels",
     "Leaf",
     "LeafKey",
+    "Mould",
     "Node",
     "Number",
     "Ones",
@@ -101,8 +103,10 @@ __all__ = [
     "elementwise",
     "fresh_leaf",
     "general",
+    "intern_cast",
     "leaf",
     "leaves",
+    "mould_of",
     "multiply",
     "negate",
     "ones",
@@ -110,6 +114,7 @@ __all__ = [
     "pack_graph",
     "product_dtype",
     "rebuild",
+    "recorded",
     "scale",
     "selection",
     "structural_key",

@@ -43,7 +43,7 @@ _serial = count(1)
 
 def leaf(shape: Sequence[int], dtype: Any, key: LeafKey, name: str | None = None, facts: Sequence[str] = ()) -> Leaf:
     """A leaf: ``("variable", name)``, ``("traced", serial)``, ``("number", value)`` or ``("slot", k)``."""
-    return intern_leaf(_shape(shape), np.dtype(dtype), key, name, tuple(sorted(set(facts))))
+    return intern_leaf(_shape(shape), np.dtype(dtype), key, name, tuple(sorted(set(facts))) if facts else ())
 
 
 def fresh_leaf(shape: Sequence[int], dtype: Any, name: str | None = None, facts: Sequence[str] = ()) -> Leaf:
@@ -228,7 +228,7 @@ def canonical_number(value: Number) -> Number:
 
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
-    sizes = tuple([int(size) for size in shape])
+    sizes = tuple(map(int, shape))
     if sizes and min(sizes) < 0:
         raise ShapeError(f"a shape has sizes of 0 and more, not {sizes}")
     return sizes

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import marshal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from einsumad.graph.nodes import Leaf, LeafKey, Node
@@ -20,18 +25,62 @@ _table: WeakValueDictionary[bytes, Node] = WeakValueDictionary()
 # reentrant: a collection that starts inside may run finalisers that build graph
 _lock = threading.RLock()
 
+_made: ContextVar[list[Node] | None] = ContextVar("nodes that were asked for", default=None)
+
 N = TypeVar("N", bound=Node)
 
 
-def intern_node(kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *fields: Any) -> N:
-    """The node of this kind and content, made if none is alive. `fields` are the kind's own, plain data."""
-    content = marshal.dumps((kind.__name__, shape, dtype.str, fields), _MARSHAL_VERSION)
+def intern_node(kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *own: Any) -> N:
+    """The node of this kind and content, made if none is alive. `own` are the kind's own fields, plain data."""
+    content = marshal.dumps((kind.__name__, shape, dtype.str, own), _MARSHAL_VERSION)
     digest = _digest(content, [operand.digest for operand in operands])
+    found: Any = _table.get(digest)
+    if found is None:
+        form = _digest(content, [operand.form for operand in operands])
+        found = _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
+    made = _made.get()
+    if made is not None:
+        made.append(found)
+    return found  # type: ignore[no-any-return]  # the kind is part of the digest
+
+
+@contextmanager
+def recorded() -> Iterator[list[Node]]:
+    """Within this context a list of the nodes that are asked for, in order, leaves left out."""
+    made: list[Node] = []
+    token = _made.set(made)
+    try:
+        yield made
+    finally:
+        _made.reset(token)
+
+
+class Mould(NamedTuple):
+    """What a node has beside its operands: a node of other operands of the same forms can be made of it at once."""
+
+    kind: type[Node]
+    shape: tuple[int, ...]
+    dtype: Any
+    content: bytes
+    form: bytes
+    fields: tuple[Any, ...]
+
+
+def mould_of(node: Node) -> Mould:
+    """The mould of a node."""
+    own = tuple([getattr(node, each.name) for each in fields(node)[len(fields(Node)) :]])
+    content = marshal.dumps((type(node).__name__, node.shape, node.dtype.str, own), _MARSHAL_VERSION)
+    return Mould(type(node), node.shape, node.dtype, content, node.form, own)
+
+
+def intern_cast(mould: Mould, operands: tuple[Node, ...]) -> Node:
+    """The node of a mould and operands whose forms are those of the operands that it was taken from."""
+    digest = _digest(mould.content, [operand.digest for operand in operands])
     found = _table.get(digest)
     if found is not None:
-        return found  # type: ignore[return-value]  # the kind is part of the digest
-    form = _digest(content, [operand.form for operand in operands])
-    return _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *fields))
+        return found
+    kind, shape, dtype, _, form, own = mould
+    return _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
 
 
 def intern_leaf(shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]) -> Leaf:
@@ -58,8 +107,13 @@ def leaf_digests(
     shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]
 ) -> tuple[bytes, bytes]:
     """The digest and form that a leaf of this content has."""
-    form = _digest(marshal.dumps(("Leaf", shape, dtype.str, facts), _MARSHAL_VERSION), [])
+    form = _leaf_form(shape, dtype.str, facts)
     return _digest(marshal.dumps((key, name), _MARSHAL_VERSION), [form]), form
+
+
+@lru_cache(maxsize=4096)
+def _leaf_form(shape: tuple[int, ...], dtype: str, facts: tuple[str, ...]) -> bytes:
+    return _digest(marshal.dumps(("Leaf", shape, dtype, facts), _MARSHAL_VERSION), [])
 
 
 def is_interned(node: Node) -> bool:

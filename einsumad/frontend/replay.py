@@ -1,0 +1,132 @@
+"""Traced calls made again: the nodes that a call gave, over other operands of the same forms.
+
+Owns what was seen of earlier calls. Imports the graph, the registry and lifting. Invariant: a call is made again only
+if the handler looked at nothing but forms and the numbers in its arguments, never at a value or a mark of a leaf; what
+it gives then is the node that the handler would give.
+
+A loop that is traced anew on every call makes the same nodes over fresh leaves: here they are made without asking NumPy
+for dtypes, lining axes up or looking for a canonical form again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import copysign
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from einsumad.frontend.lifting import as_node, is_traceable
+from einsumad.frontend.looks import looks
+from einsumad.frontend.registry import NOT_GIVEN, calls_handlers
+from einsumad.frontend.tensor import Tensor
+from einsumad.graph import Leaf, Mould, Node, intern_cast, mould_of, recorded
+
+_MOST_RECIPES = 4096
+_MOST_NODES = 24
+
+
+class Cast(NamedTuple):
+    """One node: its mould, and its operands by place among arguments and earlier nodes, or as they are."""
+
+    mould: Mould
+    operands: tuple[int | Node, ...]
+
+
+class Recipe(NamedTuple):
+    """The nodes of a call in order, and the place of the result."""
+
+    casts: tuple[Cast, ...]
+    result: int
+
+
+Key: TypeAlias = tuple[Any, ...]
+_recipes: dict[Key, Recipe | None] = {}
+_PLAIN = frozenset([int, bool, str, type(None), type, np.dtype, type(NOT_GIVEN)])
+
+
+@calls_handlers
+def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], handler: Callable[..., Any]) -> Any:
+    """What the handler gives for the arguments of a function: found by what it gave for others of the same forms."""
+    nodes: list[Node] = []
+    key: list[Any] = [function]
+    for option, x in (*[(None, x) for x in args], *kwargs.items()):
+        key.append(option)
+        if not _entered(x, key, nodes):
+            return handler(*args, **kwargs)
+    name = tuple(key)
+    if name not in _recipes:
+        return _recorded(name, nodes, partial(handler, *args, **kwargs))
+    recipe = _recipes.get(name)
+    if recipe is None:
+        return handler(*args, **kwargs)
+    for mould, operands in recipe.casts:
+        nodes.append(intern_cast(mould, tuple([nodes[o] if type(o) is int else o for o in operands])))  # type: ignore[misc]
+    return nodes[recipe.result]
+
+
+def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
+    """Add an argument to the key: a node by its form, a plain value as it is; whether it is of such a kind."""
+    kind = type(x)
+    if kind is Tensor:
+        node = x.entries.node
+    elif kind is np.ndarray and is_traceable(x.dtype):
+        node = as_node(x)
+    elif kind is float:
+        key += (kind, x, copysign(1, x))
+        return True
+    elif kind in _PLAIN or (kind is tuple and all(type(part) is int for part in x)):
+        key += (kind, x)
+        return True
+    else:
+        return False
+    for place, other in enumerate(nodes):
+        if other is node:
+            key.append(place)
+        elif other.form == node.form:  # operands are put in order by their leaves
+            if other.leaf_keys == node.leaf_keys:
+                return False
+            key.append((place, other.leaf_keys < node.leaf_keys))
+    key.append(node.form)
+    if type(node) is Leaf and node.key[0] == "number":
+        key.append(node.key)
+    nodes.append(node)
+    return True
+
+
+def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any]) -> Any:
+    """What the handler gives, noted for the next time."""
+    before = looks()
+    with recorded() as made:
+        result = handle()
+    if len(_recipes) >= _MOST_RECIPES:
+        _recipes.clear()
+    _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
+    return result
+
+
+def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe | None:
+    """How the result was made of the nodes; None where it was not made of them and of constants alone."""
+    places: dict[Node, int] = {node: place for place, node in enumerate(nodes)}
+    if not isinstance(result, Node) or len(made) > _MOST_NODES:
+        return None
+    needed = {result}
+    for node in reversed(made):
+        if node in needed and node not in places:
+            needed.update(node.operands)
+    casts: list[Cast] = []
+    for node in dict.fromkeys(made):
+        if node not in needed or node in places:
+            continue
+        operands = tuple([places.get(operand, operand) for operand in node.operands])
+        if not all(isinstance(operand, int) or _is_constant(operand) for operand in operands):
+            return None
+        places[node] = len(nodes) + len(casts)
+        casts.append(Cast(mould_of(node), operands))
+    return Recipe(tuple(casts), places[result]) if result in places else None
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether the node depends on no array: it is the same in every call."""
+    return not node.leaf_keys or (isinstance(node, Leaf) and node.key[0] == "number")
