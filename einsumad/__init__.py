@@ -49,6 +49,7 @@ from einsumad.frontend import (
     variable,
     vjp,
 )
+from einsumad.planning import PlannerOptions, planner_options
 
 if TYPE_CHECKING:
     from einsumad import numpy, optim, scipy
@@ -67,6 +68,7 @@ __all__ = [
     "InternalError",
     "LinearAlgebraError",
     "MemoryLimitError",
+    "PlannerOptions",
     "ShapeError",
     "Statistics",
     "SymbolicFunction",
@@ -94,6 +96,7 @@ __all__ = [
     "laplacian",
     "numpy",
     "optim",
+    "planner_options",
     "scipy",
     "simplify",
     "statistics",

@@ -1,7 +1,8 @@
 """Derivations and compiled plans, found again by the structure of the graph they were made for.
 
 Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its
-key: a structural key, which is blind to the identity of leaves, and the request; values never enter. What it depends
+key: a structural key, which is blind to the identity of leaves, the request and the planner's options; values never
+enter. What it depends
 on beside the key are derivative rules of users' functions: these are traced anew whenever an entry is found, and the
 entry is only used if they come out the same.
 """
@@ -18,7 +19,7 @@ from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, make_plan
+from einsumad.planning import Choice, PlannerOptions, make_plan, options_in_force
 
 _MOST_ENTRIES = 1024
 
@@ -62,7 +63,9 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which], tuple[RunnablePlan, tuple[int, ...]]] = field(default_factory=dict)
+    plans: dict[tuple[int | None, Which, PlannerOptions], tuple[RunnablePlan, tuple[int, ...]]] = field(
+        default_factory=dict
+    )
 
     def read(self, which: Which = None) -> tuple[int, ...]:
         """The positions of the slots that the outputs, or those at some positions, depend on: the inputs of a plan."""
@@ -107,10 +110,11 @@ def run(
 
 
 def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
-    """The derivation of this key, built if it is not known, and what rules of users capture now, for its last slots.
+    """The derivation of this key under the options in force, built if it is not known, and what rules of users capture.
 
-    The least recently used derivations are forgotten.
+    That is captured now, for the last slots. The least recently used derivations are forgotten.
     """
+    key = (key, options_in_force())
     with _lock:
         entry = _entries.get(key)
     if entry is not None:
@@ -148,11 +152,11 @@ def compiled(
 ) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        known = derivation.plans.get((memory_limit, which))
+        known = derivation.plans.get((memory_limit, which, options_in_force()))
         if known is None:
             _counts["planned"] += 1
             known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
-            derivation.plans[memory_limit, which] = known
+            derivation.plans[memory_limit, which, options_in_force()] = known
     return known
 
 

@@ -32,6 +32,7 @@ from einsumad.graph.constructors import (
     unit,
     zero,
 )
+from einsumad.graph.interning import apart
 from einsumad.graph.nodes import (
     OWN,
     Add,
@@ -89,6 +90,7 @@ __all__ = [
     "Zero",
     "add",
     "affine",
+    "apart",
     "broadcast",
     "canonical_number",
     "cast",

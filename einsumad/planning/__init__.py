@@ -9,6 +9,14 @@ from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.memory import physical_memory
+from einsumad.planning.options import (
+    PlannerOptions,
+    option_names,
+    planner_options,
+    progress_of_functions,
+    progress_of_jacobians,
+)
+from einsumad.planning.options import in_force as options_in_force
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.primitives import Factor, layout
 from einsumad.planning.resolve import resolve
@@ -28,6 +36,7 @@ __all__ = [
     "Factor",
     "Index",
     "Plan",
+    "PlannerOptions",
     "Request",
     "Step",
     "Strategy",
@@ -39,7 +48,12 @@ __all__ = [
     "jacobian",
     "layout",
     "make_plan",
+    "option_names",
+    "options_in_force",
     "physical_memory",
+    "planner_options",
+    "progress_of_functions",
+    "progress_of_jacobians",
     "readable_bytes",
     "resolve",
     "total_cost",

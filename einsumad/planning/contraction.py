@@ -37,6 +37,7 @@ from einsumad.graph import (
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
+from einsumad.planning.options import in_force
 from einsumad.planning.order import Pair, contraction_pairs
 from einsumad.planning.primitives import (
     Factor,
@@ -49,8 +50,9 @@ from einsumad.planning.primitives import (
     only_scales,
     scaled,
 )
-from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
+from einsumad.planning.resolve import Resolved, multiplied_out, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
+from einsumad.planning.separation import separate
 
 
 def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -58,6 +60,7 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in node.operands}
     memo: dict[Node, Node] = {}
+    settled: set[Node] = set()
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
         match new:
@@ -67,6 +70,8 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
                 memo[node] = _sum(new)
             case _:
                 memo[node] = new
+        if not in_force().sharing:
+            memo[node] = separate(memo[node], settled, node.digest)
     return tuple([memo[root] for root in roots])
 
 
@@ -86,7 +91,8 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    if kind_of(node) not in (None, "write") and not any(rearranges(o) and not only_scales(o) for o in node.operands):
+    primitive = kind_of(node) not in (None, "write") and not multiplied_out(node)
+    if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node)
     if resolved is None:

@@ -16,6 +16,7 @@ from einsumad.graph import Einsum, Node, Unit, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.expansion import expand
+from einsumad.planning.options import in_force, progress_of_jacobians
 from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
@@ -53,7 +54,7 @@ def jacobian(
     `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing.
     """
     modes = _modes_to_try(root, sources, strategy)
-    progress = Progress() if progress is None else progress
+    progress = progress_of_jacobians() if progress is None else progress
     if len(modes) == 1:
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
     built = {mode: _build(root, sources, mode, progress) for mode in modes}
@@ -75,7 +76,7 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
     vertices = len(active_nodes([root], sources))
     if vertices > _MOST_VERTICES_TO_COMPARE:
         return ("forward",) if inputs < outputs else ("reverse",)
-    if vertices > _MOST_VERTICES_TO_ELIMINATE:
+    if vertices > _MOST_VERTICES_TO_ELIMINATE or not in_force().cross_country:
         return ("reverse", "forward")
     return ("reverse", "forward", "cross-country")
 
@@ -106,7 +107,7 @@ def least_markowitz(graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
 
 def edge_volume(edge: Node) -> int:
     """The number of entries of a Jacobian that are not zero by its deltas."""
-    if not isinstance(edge, Einsum):
+    if not isinstance(edge, Einsum) or not in_force().compression:
         return prod(edge.shape)
     tied = {
         label

@@ -23,10 +23,14 @@ _MOST_STEPS = 1000
 
 @dataclass(slots=True)
 class Progress:
-    """What is known to be in normal form, and how often each rule fired. Share one among related calls."""
+    """What is known to be in normal form, and how often each rule fired. Share one among related calls.
+
+    Rules whose names are `left_out` are not used.
+    """
 
     fired: Counter[str] = field(default_factory=Counter)
     stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
 
 
 def normalise(
@@ -44,16 +48,14 @@ def normalise(
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
         context = Context(users, progress.fired, read_in_parts(opened, users))
-        following = _one_pass(current, opened, context, progress.stable)
+        following = _one_pass(current, opened, context, progress)
         if following == current:
             return current
         current = following
     raise InternalError(f"no normal form after {_MOST_PASSES} passes over {len(topological(current))} nodes")
 
 
-def _one_pass(
-    roots: Sequence[Node], order: Sequence[Node], context: Context, stable: dict[Node, tuple[bool, ...]]
-) -> tuple[Node, ...]:
+def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, progress: Progress) -> tuple[Node, ...]:
     """The roots after the rules were applied to the nodes in `order`, operands first; all others stay."""
     memo: dict[Node, Node] = {}
     joining = _joining(order, context)
@@ -65,7 +67,7 @@ def _one_pass(
                 context.users[new] = max(context.users[new], context.users[old])
                 if old in context.read_in_parts:
                     context.read_in_parts.add(new)
-        memo[node] = _rewrite(rebuild(node, operands), context, stable)
+        memo[node] = _rewrite(rebuild(node, operands), context, progress)
     return tuple([memo.get(root, root) for root in roots])
 
 
@@ -80,8 +82,9 @@ def _joining(order: Sequence[Node], context: Context) -> set[Node]:
     }
 
 
-def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]]) -> Node:
+def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     """The node after rules were applied to it until none fires."""
+    stable = progress.stable
     for _ in range(_MOST_STEPS):
         surroundings = (
             context.joins_user,
@@ -90,7 +93,7 @@ def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]])
         )
         if stable.get(node) == surroundings:
             return node
-        following = _first_applied(node, context)
+        following = _first_applied(node, context, progress.left_out)
         if following is None:
             stable[node] = surroundings
             return node
@@ -99,9 +102,9 @@ def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]])
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
 
 
-def _first_applied(node: Node, context: Context) -> Node | None:
+def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
     present = traits(node)
-    for rule in rules_for(node):
+    for rule in rules_for(node, left_out):
         if rule.needs and rule.needs.isdisjoint(present):
             continue
         following = rule.apply(node, context)
