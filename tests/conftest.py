@@ -4,7 +4,7 @@ A property that needs more examples than the profile's takes the larger number, 
 it: `@settings(max_examples=max(2000, settings().max_examples))`.
 
 `pytest tests papers --planner-off factoring` runs everything with an option of the planner off; what asserts on the
-text or the cost of what is planned is marked `planner_text` and left out then.
+text or the cost of what is planned is marked `whole_planner` and left out then.
 """
 
 import os
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--planner-off"):
         for item in items:
-            if item.get_closest_marker("planner_text"):
+            if item.get_closest_marker("whole_planner"):
                 item.add_marker(pytest.mark.skip(reason="asserts on what the planner's options change"))
 
 

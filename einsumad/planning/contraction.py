@@ -24,6 +24,7 @@ from einsumad.graph import (
     Labels,
     Node,
     Number,
+    Unit,
     Zero,
     add,
     cast,
@@ -50,7 +51,7 @@ from einsumad.planning.primitives import (
     only_scales,
     scaled,
 )
-from einsumad.planning.resolve import Resolved, multiplied_out, rearranges, resolve, size_of
+from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of, stores_deltas
 from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
@@ -91,7 +92,8 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    primitive = kind_of(node) not in (None, "write") and not multiplied_out(node)
+    deltas = stores_deltas(node.dtype) and any(isinstance(operand, Unit) for operand in node.operands)
+    primitive = kind_of(node) not in (None, "write") and not deltas
     if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node)

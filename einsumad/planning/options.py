@@ -1,8 +1,8 @@
 """Which of its means the planner uses: switches to see what each of them gives.
 
-Owns the switches and what is in force. Imports rewriting. Invariant: results do not depend on them, up to rounding;
-derivations and plans do, so what is in force is part of every key under which one is kept. What is in force belongs to
-the thread, or to the task, that entered it.
+Owns the switches and what is in force. Imports rewriting. Invariant: results do not depend on them, up to what rounding
+loses; derivations and plans do, so what is in force is part of every key under which one is kept. What is in force
+belongs to the thread, or to the task, that entered it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def planner_options(
     """The options of the planner that are in force, with those changed that are given; ``with`` puts them in force.
 
     They say what is left out when something is derived or planned, to see what it gives. Results are the same up to
-    rounding; a derivation or plan that was made under other options is not used.
+    rounding, if numbers are not extreme: where terms overflow or cancel, it may be just what is left out that keeps
+    digits. A derivation or plan that was made under other options is not used.
 
     `cross_country`: vertices are eliminated in the order of Markowitz's rule, beside forward and reverse mode.
     `compression`: unit tensors are never multiplied out in products of Jacobians. Without it they are stored as arrays

@@ -55,7 +55,7 @@ class Resolved:
 def resolve(node: Einsum) -> Resolved | None:
     """The product without units and ones; None where it is a structural zero."""
     found, coefficient = _inlined(node)
-    if multiplied_out(node):
+    if stores_deltas(node.dtype):
         found = [_stored(f) for f in found]
     sizes = {label: size for f in found for label, size in zip(f.labels, f.node.shape, strict=True)}
     if 0 in sizes.values() or any(isinstance(f.node, Zero) for f in found):
@@ -80,9 +80,9 @@ def resolve(node: Einsum) -> Resolved | None:
     return Resolved(factors, masks, maps, output, coefficient, sizes, axes, work)
 
 
-def multiplied_out(node: Einsum) -> bool:
-    """Whether the planner's options want the deltas of this product stored and multiplied."""
-    return not in_force().compression and node.dtype.kind == "f"
+def stores_deltas(dtype: np.dtype) -> bool:
+    """Whether the planner's options want the deltas of a product of this dtype stored and multiplied."""
+    return not in_force().compression and dtype.kind == "f"
 
 
 def _stored(factor: Factor) -> Factor:

@@ -14,7 +14,7 @@ import einsumad as ea
 from einsumad.planning import Plan, option_names, options_in_force
 from einsumad.testing.strategies import Program, programs
 
-pytestmark = pytest.mark.planner_text  # sets the options itself
+pytestmark = pytest.mark.whole_planner  # sets the options itself
 
 RNG = np.random.default_rng(11)
 NAMES = option_names()

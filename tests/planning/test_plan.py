@@ -61,6 +61,7 @@ def test_text_of_a_plan():
     assert str(plan_of(weighted_gram())) == GRAM
 
 
+@pytest.mark.whole_planner
 def test_every_kernel_is_written():
     a, v, k = variable("A", (3, 3), float), variable("v", (3,), float), variable("k", (2,), int)
     mask = apply("greater", v, zero((3,), float))
