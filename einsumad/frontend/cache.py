@@ -19,7 +19,7 @@ from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, PlannerOptions, make_plan, options_in_force
+from einsumad.planning import Choice, PlanningKey, make_plan, planner_options, planning_key
 
 _MOST_ENTRIES = 1024
 
@@ -63,7 +63,7 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which, PlannerOptions], tuple[RunnablePlan, tuple[int, ...]]] = field(
+    plans: dict[tuple[int | None, Which, PlanningKey], tuple[RunnablePlan, tuple[int, ...]]] = field(
         default_factory=dict
     )
 
@@ -114,7 +114,7 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Deriva
 
     That is captured now, for the last slots. The least recently used derivations are forgotten.
     """
-    key = (key, options_in_force())
+    key = (key, planning_key())
     with _lock:
         entry = _entries.get(key)
     if entry is not None:
@@ -152,11 +152,11 @@ def compiled(
 ) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        known = derivation.plans.get((memory_limit, which, options_in_force()))
+        known = derivation.plans.get((memory_limit, which, planning_key()))
         if known is None:
             _counts["planned"] += 1
             known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
-            derivation.plans[memory_limit, which, options_in_force()] = known
+            derivation.plans[memory_limit, which, planning_key()] = known
     return known
 
 
@@ -165,7 +165,8 @@ def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
     if derivation.parts:
-        return compile_frugally(outputs, inputs, memory_limit)
+        with planner_options(compression=True):
+            return compile_frugally(outputs, inputs, memory_limit)
     return compile_plan(make_plan(outputs, inputs, memory_limit))
 
 

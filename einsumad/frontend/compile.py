@@ -30,7 +30,7 @@ from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import make_plan, options_in_force, progress_of_jacobians
+from einsumad.planning import make_plan, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -89,7 +89,7 @@ class Compiled:
                 if type(arg) is not np.ndarray:
                     break
             else:
-                program = self._by_arrays.get((options_in_force(), *[(arg.shape, arg.dtype) for arg in args]))
+                program = self._by_arrays.get((planning_key(), *[(arg.shape, arg.dtype) for arg in args]))
                 program = None if program is None else program.now()
                 if program is not None:
                     return program(args)
@@ -99,7 +99,7 @@ class Compiled:
         leaves, tree = flatten((args, kwargs))
         if any(isinstance(leaf, Tensor) for leaf in leaves):
             return self.function(*args, **kwargs)
-        signature = (options_in_force(), tree, tuple([_signature(leaf) for leaf in leaves]))
+        signature = (planning_key(), tree, tuple([_signature(leaf) for leaf in leaves]))
         arrays = [plain_array(leaf) for leaf in leaves if _is_dynamic(leaf)]
         with self._lock:
             program = self._by_signature.get(signature)
@@ -110,7 +110,7 @@ class Compiled:
                     return self.function(*args, **kwargs)
                 self._by_signature[signature] = program
             if not kwargs and all(type(arg) is np.ndarray for arg in args):
-                self._by_arrays[options_in_force(), *[(arg.shape, arg.dtype) for arg in args]] = program
+                self._by_arrays[planning_key(), *[(arg.shape, arg.dtype) for arg in args]] = program
         return program(arrays)
 
     def program(self, *args: Any, **kwargs: Any) -> Program | None:

@@ -8,11 +8,15 @@ from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
+from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
+from einsumad.planning.machine_files import machine_file, write_rates
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.options import (
     PlannerOptions,
+    PlanningKey,
     option_names,
     planner_options,
+    planning_key,
     progress_of_functions,
     progress_of_jacobians,
 )
@@ -23,7 +27,7 @@ from einsumad.planning.resolve import resolve
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
-from einsumad.planning.text import readable_bytes
+from einsumad.planning.text import readable_bytes, readable_seconds
 
 __all__ = [
     "REQUESTS",
@@ -35,26 +39,35 @@ __all__ = [
     "Derived",
     "Factor",
     "Index",
+    "Machine",
     "Plan",
     "PlannerOptions",
+    "PlanningKey",
     "Request",
     "Step",
     "Strategy",
     "binarise",
+    "calibrated",
     "cut",
     "cuttable_indices",
     "derive",
     "expand",
     "jacobian",
     "layout",
+    "machine_file",
+    "machine_in_force",
     "make_plan",
     "option_names",
     "options_in_force",
     "physical_memory",
     "planner_options",
+    "planning_key",
     "progress_of_functions",
     "progress_of_jacobians",
     "readable_bytes",
+    "readable_seconds",
     "resolve",
+    "set_machine",
     "total_cost",
+    "write_rates",
 ]

@@ -51,7 +51,7 @@ from einsumad.planning.primitives import (
     only_scales,
     scaled,
 )
-from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of, stores_deltas
+from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
@@ -92,11 +92,12 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    deltas = stores_deltas(node.dtype) and any(isinstance(operand, Unit) for operand in node.operands)
-    primitive = kind_of(node) not in (None, "write") and not deltas
+    stored_deltas = not in_force().compression and node.dtype.kind == "f"
+    has_deltas = any(isinstance(operand, Unit) for operand in node.operands)
+    primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas)
     if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
-    resolved = resolve(node)
+    resolved = resolve(node, stored_deltas=stored_deltas)
     if resolved is None:
         return zero(node.shape, node.dtype)
     coefficient = resolved.coefficient

@@ -1,16 +1,17 @@
 """Which of its means the planner uses: switches to see what each of them gives.
 
-Owns the switches and what is in force. Imports rewriting. Invariant: results do not depend on them, up to what rounding
-loses; derivations and plans do, so what is in force is part of every key under which one is kept. What is in force
-belongs to the thread, or to the task, that entered it.
+Owns the switches and what is in force. Imports rewriting and the machine. Invariant: results do not depend on
+them, up to what rounding loses; derivations and plans do, so what is in force is part of every key under which one is
+kept. It belongs to the thread, or to the task, that entered it.
 """
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Self, TypeAlias
 
+from einsumad.planning.machine import machine_number
 from einsumad.rewriting import Progress
 
 
@@ -26,7 +27,7 @@ class PlannerOptions:
 
     def __enter__(self) -> Self:
         """Put these options in force."""
-        _entered.set((*_entered.get(), self))
+        _entered.set((*_entered.get(), (self, _numbers.setdefault(self, len(_numbers)))))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -34,8 +35,12 @@ class PlannerOptions:
         _entered.set(_entered.get()[:-1])
 
 
+PlanningKey: TypeAlias = tuple[int, int]
+"""Numbers of this process for the options and the machine."""
+
 _DEFAULT = PlannerOptions()
-_entered: ContextVar[tuple[PlannerOptions, ...]] = ContextVar("planner options", default=(_DEFAULT,))
+_numbers = {_DEFAULT: 0}
+_entered: ContextVar[tuple[tuple[PlannerOptions, int], ...]] = ContextVar("planner options", default=((_DEFAULT, 0),))
 
 
 def planner_options(
@@ -83,7 +88,12 @@ def planner_options(
 
 def in_force() -> PlannerOptions:
     """The options in force."""
-    return _entered.get()[-1]
+    return _entered.get()[-1][0]
+
+
+def planning_key() -> PlanningKey:
+    """What plans and derivations depend on beside their graph: the options and the machine in force."""
+    return _entered.get()[-1][1], machine_number()
 
 
 def option_names() -> tuple[str, ...]:

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from typing import Any
 
 from einsumad.graph import Labels
 from einsumad.planning.resolve import size_of
 
 _EXHAUSTIVE = 5
-_BRANCHED = 8
+_COMPARED = 8
 
 Sets = tuple[Labels, ...]
 
@@ -52,13 +53,14 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tup
         return ((0, 1),)
     paths = import_module("opt_einsum.paths")
     inputs = [frozenset(labels) for labels in sets]
-    known = dict(sizes)
+    kept, known = frozenset(output), dict(sizes)
     if count <= _EXHAUSTIVE:
-        found = paths.optimal(inputs, frozenset(output), known)
-    elif count <= _BRANCHED:
-        found = paths.branch(inputs, frozenset(output), known, nbranch=2)
+        found = paths.optimal(inputs, kept, known)
     else:
-        found = paths.greedy(inputs, frozenset(output), known)
+        found = paths.greedy(inputs, kept, known)
+        if count <= _COMPARED:  # over sets that are connected by few indices this finds the best in no more time
+            other = paths.DynamicProgramming(minimize="flops")(inputs, kept, known)
+            found = min(found, other, key=lambda path: _flops(path, inputs, kept, known))
     numbers = list(range(count))
     pairs: list[tuple[int, int]] = []
     for step in found:
@@ -69,6 +71,18 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> tup
             taken = [count + len(pairs) - 1, *taken[2:]]
         numbers.append(taken[0])
     return tuple(pairs)
+
+
+def _flops(path: Sequence[Sequence[int]], inputs: Sequence[frozenset[int]], output: frozenset[int], sizes: Any) -> int:
+    """The arithmetic of a path whose steps name positions among what is left, results last."""
+    left, total = list(inputs), 0
+    for step in path:
+        taken = frozenset().union(*[left[position] for position in step])
+        left = [labels for position, labels in enumerate(left) if position not in set(step)]
+        result = taken & output.union(*left)
+        left.append(result)
+        total += size_of(taken, sizes) * (1 if result == taken else 2)
+    return total
 
 
 def _with_axis_order(

@@ -18,7 +18,7 @@ import numpy as np
 from einsumad.errors import InternalError, MemoryLimitError
 from einsumad.graph import Leaf, Node, Shape
 from einsumad.planning.contraction import binarise
-from einsumad.planning.cost import Cost, kernel_cost
+from einsumad.planning.cost import Cost, bytes_of, kernel_cost, summed
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
@@ -90,7 +90,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
             )
         ]
     )
-    total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
+    total = summed(costs)
     written = found.outputs
     _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
@@ -181,7 +181,7 @@ def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
 
 
 def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node) -> Cost:
-    read = sum([prod(s) * o.dtype.itemsize for o, s in zip(operands, stored, strict=True)])
+    read = [bytes_of(s, o.dtype) for o, s in zip(operands, stored, strict=True)]
     if isinstance(kernel, TAKES_NUMBERS):
         return kernel_cost(kernel, stored, read, result, node.dtype)
     return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)

@@ -28,7 +28,6 @@ from einsumad.graph import (
     einsum,
     unit,
 )
-from einsumad.planning.options import in_force
 from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, number
 
 _LARGEST_COEFFICIENT = 1e64
@@ -52,10 +51,10 @@ class Resolved:
     work: np.dtype
 
 
-def resolve(node: Einsum) -> Resolved | None:
-    """The product without units and ones; None where it is a structural zero."""
+def resolve(node: Einsum, *, stored_deltas: bool = False) -> Resolved | None:
+    """The product without units and ones; None where it is a structural zero. Deltas may become stored masks."""
     found, coefficient = _inlined(node)
-    if stores_deltas(node.dtype):
+    if stored_deltas:
         found = [_stored(f) for f in found]
     sizes = {label: size for f in found for label, size in zip(f.labels, f.node.shape, strict=True)}
     if 0 in sizes.values() or any(isinstance(f.node, Zero) for f in found):
@@ -78,11 +77,6 @@ def resolve(node: Einsum) -> Resolved | None:
     factors = [layout(f, tuple(dict.fromkeys(f.labels)), 1, work) for f in factors]
     masks = [layout(f, tuple(dict.fromkeys(f.labels))) for f in masks]
     return Resolved(factors, masks, maps, output, coefficient, sizes, axes, work)
-
-
-def stores_deltas(dtype: np.dtype) -> bool:
-    """Whether the planner's options want the deltas of a product of this dtype stored and multiplied."""
-    return not in_force().compression and dtype.kind == "f"
 
 
 def _stored(factor: Factor) -> Factor:

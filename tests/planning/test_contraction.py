@@ -43,6 +43,7 @@ def test_binarised_products_have_the_same_value(case):
     assert total_cost(binarise([result])).flops >= total_cost([result]).flops
 
 
+@pytest.mark.whole_planner
 def test_a_map_that_holds_an_index_twice_comes_first():
     """It is written out as a mask, along with which the other is read; so planned again the steps are the same."""
     a, x = affine(3, [3, 2], [-1, 0], 2, float), variable("x", (), float)
@@ -107,6 +108,7 @@ def test_many_factors_are_searched_quickly():
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.whole_planner
 def test_deep_graphs_are_walked_without_recursion():
     x = variable("x", (2,), float)
     y = x
