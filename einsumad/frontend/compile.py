@@ -24,6 +24,7 @@ from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.structured import containers
 from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
@@ -160,7 +161,10 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         return None
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
-    plan = compile_plan(make_plan(normalise(graph, progress_of_jacobians()), slots, memory_limit))
+    with spending("planning"):
+        made = make_plan(normalise(graph, progress_of_jacobians()), slots, memory_limit)
+    with spending("compiling"):
+        plan = compile_plan(made)
     return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
 
