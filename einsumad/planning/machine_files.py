@@ -1,6 +1,6 @@
 """Rates of this machine in a file of the user's cache folder.
 
-Owns the place of the file, its format and its checks. Imports nothing of the package. Invariant: what is
+Owns the place of the file, its format and its checks. Imports the reading of files. Invariant: what is
 damaged, of another format or of another machine is never used; a warning says so where it is not expected.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import tempfile
 import warnings
 from collections.abc import Mapping
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from einsumad.planning.files import read_json, write_json
 
 VARIABLE = "EINSUMAD_MACHINE"
 """The environment variable: ``default`` for the default machine, or the path of a file."""
@@ -90,10 +90,8 @@ def read_rates() -> dict[str, float] | None:
             _warn(path, f"{VARIABLE} names it, and there is no such file")
         return None
     try:
-        with path.open(encoding="utf-8") as file:
-            content = file.read(_LARGEST_FILE)
-        return _checked(import_module("json").loads(content), foreign=bool(given))
-    except (OSError, ValueError, RecursionError) as error:
+        return _checked(read_json(path, _LARGEST_FILE), foreign=bool(given))
+    except (OSError, ValueError) as error:
         _warn(path, str(error))
     return None
 
@@ -123,12 +121,7 @@ def _checked(content: Any, *, foreign: bool) -> dict[str, float]:
 
 
 def write_rates(rates: Mapping[str, float]) -> Path:
-    """Write the file for this machine in one piece, so that no other process reads half of it. Returns its path."""
+    """Write the file for this machine. Returns its path."""
     path = machine_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"format": FORMAT, "machine": this_machine(), "rates": dict(rates)}
-    text = import_module("json").dumps(content, indent=2) + "\n"
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    write_json(path, {"format": FORMAT, "machine": this_machine(), "rates": dict(rates)}, indent=2)
     return path
