@@ -1,7 +1,7 @@
 """JSON files that several processes may write and read at the same time.
 
-Owns reading and writing them. Imports nothing of the package. Invariant: a file is written as a whole or not at all, and
-nothing in it is run.
+Owns reading and writing them. Imports nothing of the package. Invariant: a file is written as a whole or not at all,
+and nothing in it is run.
 """
 
 from __future__ import annotations

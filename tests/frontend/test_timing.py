@@ -20,8 +20,6 @@ def slow(x):
 @pytest.mark.parametrize(
     ("transform", "size"), [(ea.hessian, 3), (lambda f: ea.compile(ea.hessian(f)), 4), (ea.hvp, 5)]
 )
-    ("transform", "size"), [(ea.hessian, 3), (lambda f: ea.compile(ea.hessian(f)), 4), (ea.hvp, 5)]
-)
 def test_a_first_call_is_made_of_stages(transform, size):
     call, x = transform(slow), np.full(size, 0.5)
     arguments = (x, x) if transform is ea.hvp else (x,)
