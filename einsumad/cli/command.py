@@ -26,7 +26,7 @@ from einsumad.cli.targets import load
 from einsumad.cli.texts import read_argnums, read_arguments, read_shape
 from einsumad.errors import DifferentiationError, EinsumadError
 from einsumad.execution.calibration import calibrate
-from einsumad.planning import machine_file
+from einsumad.planning.machine_files import machine_file
 from einsumad.testing.checks import (
     check_derivatives,
     check_hessian,

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.planning import Machine, calibrated, set_machine, write_rates
+from einsumad.planning import Machine, calibrated, set_machine
+from einsumad.planning.machine_files import write_rates
 
 _ROUNDS, _SECONDS = 8, 0.02
 """How often everything is measured in turn, and how long each thing takes then."""

@@ -9,7 +9,6 @@ from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
-from einsumad.planning.machine_files import machine_file, write_rates
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.options import (
     PlannerOptions,
@@ -54,7 +53,6 @@ __all__ = [
     "expand",
     "jacobian",
     "layout",
-    "machine_file",
     "machine_in_force",
     "make_plan",
     "option_names",
@@ -69,5 +67,4 @@ __all__ = [
     "resolve",
     "set_machine",
     "total_cost",
-    "write_rates",
 ]

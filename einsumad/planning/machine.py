@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-
-from einsumad.planning.machine_files import RATES, read_rates
+from importlib import import_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def machine_in_force() -> Machine:
     if machine is None:
         with _current.lock:
             if _current.machine is None:
-                rates = read_rates()
+                rates = import_module("einsumad.planning.machine_files").read_rates()
                 _current.machine = DEFAULT if rates is None else calibrated(rates)
             machine = _current.machine
     return machine
@@ -70,7 +69,7 @@ def machine_in_force() -> Machine:
 
 def calibrated(rates: dict[str, float]) -> Machine:
     """The machine of rates that were measured."""
-    return Machine(**{name: rates[name] for name in RATES}, name=CALIBRATED)
+    return Machine(**rates, name=CALIBRATED)
 
 
 def set_machine(machine: Machine) -> None:

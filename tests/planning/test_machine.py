@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.planning import Machine, machine_file, machine_in_force, set_machine, write_rates
+from einsumad.planning import Machine, machine_in_force, set_machine
 from einsumad.planning.machine import DEFAULT, calibrated
-from einsumad.planning.machine_files import RATES, cache_folder, read_rates, this_machine
+from einsumad.planning.machine_files import RATES, cache_folder, machine_file, read_rates, this_machine, write_rates
 
 RATES_OF_A_MACHINE = dict(zip(RATES, (6e10, 2.4e10, 2e11, 3e10, 3e-7, 1.3e-8), strict=True))
 
