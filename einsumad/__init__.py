@@ -49,7 +49,7 @@ from einsumad.frontend import (
     variable,
     vjp,
 )
-from einsumad.planning import PlannerOptions, planner_options
+from einsumad.planning import PlannerOptions, plan_cache, planner_options
 
 if TYPE_CHECKING:
     from einsumad import numpy, optim, scipy
@@ -98,6 +98,7 @@ __all__ = [
     "laplacian",
     "numpy",
     "optim",
+    "plan_cache",
     "planner_options",
     "scipy",
     "simplify",

@@ -34,6 +34,8 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/frontend/registry.py": "names are compared for an error message only",
     "einsumad/functions/catalogue.py": "names are compared for an error message only",
     "einsumad/planning/files.py": "JSON takes long to load and few programs have files",
+    "einsumad/planning/graph_files.py": "JSON takes long to load; the version is that of the whole package",
+    "einsumad/planning/stored.py": "few programs keep plans in files",
     "einsumad/planning/machine.py": "files are first looked for by an estimate",
     "einsumad/planning/order.py": "the path search takes long to load and is first needed by a plan",
     "einsumad/rewriting/work.py": "the path search takes long to load and is first needed by a sum of products",

@@ -20,7 +20,7 @@ from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, co
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.frontend.timing import seconds_spent, spending
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, PlanningKey, make_plan, planner_options, planning_key
+from einsumad.planning import Choice, PlanningKey, loaded, make_plan, planner_options, planning_key
 
 _MOST_ENTRIES = 1024
 
@@ -30,7 +30,8 @@ class Statistics:
     """How often something was derived, planned and compiled, and how often it was found again, in this process.
 
     And the seconds that it took to call functions on traced values, to derive, to plan and to compile, each without
-    what it does of the others: a first call is slower than the next by what it adds to them.
+    what it does of the others: a first call is slower than the next by what it adds to them. `loaded` derivations and
+    plans were read from files (:func:`einsumad.plan_cache`).
     """
 
     derived: int = 0
@@ -40,6 +41,7 @@ class Statistics:
     deriving: float = 0.0
     planning: float = 0.0
     compiling: float = 0.0
+    loaded: int = 0
 
 
 Which: TypeAlias = tuple[int, ...] | None
@@ -105,7 +107,7 @@ def statistics() -> Statistics:
     with _lock:
         counted = (_counts["derived"], _counts["planned"], _counts["found"])
     spent = seconds_spent()
-    return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"])
+    return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"], loaded())
 
 
 def run(

@@ -25,6 +25,7 @@ from einsumad.planning.primitives import Factor, layout
 from einsumad.planning.resolve import resolve
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
+from einsumad.planning.stored import PlanFolder, loaded, plan_cache
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
 from einsumad.planning.text import readable_bytes, readable_seconds
 
@@ -40,6 +41,7 @@ __all__ = [
     "Index",
     "Machine",
     "Plan",
+    "PlanFolder",
     "PlannerOptions",
     "PlanningKey",
     "Request",
@@ -53,11 +55,13 @@ __all__ = [
     "expand",
     "jacobian",
     "layout",
+    "loaded",
     "machine_in_force",
     "make_plan",
     "option_names",
     "options_in_force",
     "physical_memory",
+    "plan_cache",
     "planner_options",
     "planning_key",
     "progress_of_functions",

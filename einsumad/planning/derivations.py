@@ -18,7 +18,8 @@ from einsumad.calculus import pull, push
 from einsumad.graph import Add, Node, add, cast, einsum, substitute, zero
 from einsumad.planning.cusps import expanded
 from einsumad.planning.options import progress_of_functions, progress_of_jacobians
-from einsumad.planning.strategy import Choice, Strategy, jacobian
+from einsumad.planning.stored import Stored, stored_or_made
+from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
 from einsumad.rewriting import Progress, normalise
 
 
@@ -81,7 +82,23 @@ Builder: TypeAlias = Callable[[Request, Asked], Derived]
 def derive(
     request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()
 ) -> Derived:
-    """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any."""
+    """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any.
+
+    They are read from a file where :func:`einsumad.planning.stored.plan_cache` has one.
+    """
+    asked = [request.kind, list(request.orders), request.strategy, request.further, len(roots), len(sources)]
+    found: list[Derived] = []
+
+    def make() -> Stored:
+        found.append(_derived(request, roots, sources, directions))
+        return Stored(found[0].outputs, notes_on(found[0].choices))
+
+    given = (*roots, *sources, *directions)
+    stored = stored_or_made("derivation", given, asked, make, lambda stored: choices_of(stored.notes))
+    return found[0] if found else Derived(stored.roots, choices_of(stored.notes))
+
+
+def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node]) -> Derived:
     progress, of_jacobians = progress_of_functions(), progress_of_jacobians()
     if of_jacobians.left_out == progress.left_out:
         of_jacobians = progress

@@ -7,9 +7,9 @@ the same value; the choice depends on structure and sizes only, so it is the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
@@ -40,6 +40,22 @@ class Choice:
     jacobians: tuple[Node, ...]
     mode: Mode
     candidates: tuple[Candidate, ...]
+
+
+def notes_on(choices: Sequence[Choice]) -> list[Any]:
+    """The choices as plain data, without the Jacobians."""
+    return [[choice.mode, [[c.mode, *astuple(c.cost)] for c in choice.candidates]] for choice in choices]
+
+
+def choices_of(notes: Any) -> tuple[Choice, ...]:
+    """The choices of such data, without the Jacobians. Raises :class:`ValueError` for other data."""
+    found: list[Choice] = []
+    for mode, candidates in notes:
+        for name, *numbers in [[mode], *candidates]:
+            if name not in STRATEGIES or any(type(number) is not int for number in numbers):
+                raise ValueError(f"{name!r} is no order of multiplication")
+        found.append(Choice((), mode, tuple([Candidate(name, Cost(*numbers)) for name, *numbers in candidates])))
+    return tuple(found)
 
 
 def jacobian(
