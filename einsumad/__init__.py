@@ -49,9 +49,11 @@ from einsumad.frontend import (
     variable,
     vjp,
 )
+from einsumad.planning import PlannerOptions, plan_cache, planner_options
 
 if TYPE_CHECKING:
     from einsumad import numpy, optim, scipy
+    from einsumad.execution.calibration import calibrate
     from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
 __version__ = "0.1.0"
@@ -67,6 +69,7 @@ __all__ = [
     "InternalError",
     "LinearAlgebraError",
     "MemoryLimitError",
+    "PlannerOptions",
     "ShapeError",
     "Statistics",
     "SymbolicFunction",
@@ -74,6 +77,7 @@ __all__ = [
     "TracingError",
     "Transform",
     "WrongDerivativeError",
+    "calibrate",
     "compile",
     "custom_function",
     "declare",
@@ -94,6 +98,8 @@ __all__ = [
     "laplacian",
     "numpy",
     "optim",
+    "plan_cache",
+    "planner_options",
     "scipy",
     "simplify",
     "statistics",
@@ -104,13 +110,18 @@ __all__ = [
     "vjp",
 ]
 
-_OWN = ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_function")
+_LATER = {
+    "calibrate": "einsumad.execution.calibration",
+    **dict.fromkeys(
+        ("CustomFunction", "SymbolicFunction", "custom_function", "elementwise_function"), "einsumad.frontend.own"
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need, when it is first asked for: namespaces, and functions of the user's own."""
+    """What few programs need, when it is first asked for: namespaces, functions of the user's own, calibration."""
     if name in ("numpy", "optim", "scipy"):
         return import_module(f"einsumad.{name}")
-    if name in _OWN:
-        return getattr(import_module("einsumad.frontend.own"), name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'einsumad' has no attribute {name!r}")

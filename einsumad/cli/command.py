@@ -1,4 +1,4 @@
-"""The commands ``python -m einsumad check`` and ``python -m einsumad functions``.
+"""The commands ``check``, ``functions`` and ``calibrate`` of ``python -m einsumad``.
 
 Owns its options and exit codes. Imports the toolkit and the parts of this folder. Invariant: what is wrong with a
 request goes to the error stream with exit code 2, what is found to the output.
@@ -25,6 +25,8 @@ from einsumad.cli.points import Wish, arguments_of, described, function_name
 from einsumad.cli.targets import load
 from einsumad.cli.texts import read_argnums, read_arguments, read_shape
 from einsumad.errors import DifferentiationError, EinsumadError
+from einsumad.execution.calibration import calibrate
+from einsumad.planning.machine_files import machine_file
 from einsumad.testing.checks import (
     check_derivatives,
     check_hessian,
@@ -44,7 +46,7 @@ CODES = {"right": 0, "wrong": 1, "refused": 1, "undecided": 3}
 """The exit codes of the verdicts."""
 
 NOTHING = 1
-"""The exit code of a pattern that no name matches."""
+"""The exit code where there is nothing to show: no name matches a pattern, or rates cannot be kept."""
 
 USAGE = 2
 """The exit code of a request that makes no sense."""
@@ -68,7 +70,7 @@ _OF_SCALARS = ("gradient", *_SECOND)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 right, 1 wrong or refused, 2 no sensible request, 3 undecided.
 
-    Of ``functions``: 0, or 1 where no name matches.
+    Of ``functions``: 0, or 1 where no name matches. Of ``calibrate``: 0, or 1 where the file cannot be written.
 
     Raises ``SystemExit`` with code 2 for options that do not exist, and with code 0 for ``--help`` and ``--version``.
 
@@ -78,6 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = _parser().parse_args(argv)
+    if options.command == "calibrate":
+        return _calibrate()
     if options.command == "functions":
         return _functions(options.namespace, options.pattern)
     try:
@@ -101,10 +105,23 @@ def _functions(namespace: str, pattern: str) -> int:
     return NOTHING
 
 
+def _calibrate() -> int:
+    """Measure this machine, print its rates and where they are kept."""
+    try:
+        machine = calibrate()
+    except OSError as error:
+        sys.stderr.write(f"error: the rates cannot be kept: {error}\n")
+        return NOTHING
+    sys.stdout.write(f"{machine}\nkept in {machine_file()}\n")
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m einsumad", description="Derivatives in Einstein notation.")
     parser.add_argument("--version", action="version", version=f"einsumad {einsumad.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, dest="command", metavar="check | functions")
+    commands = parser.add_subparsers(
+        title="commands", required=True, dest="command", metavar="check | functions | calibrate"
+    )
     functions = commands.add_parser(
         "functions",
         help="what becomes of each function of NumPy and SciPy",
@@ -112,6 +129,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     functions.add_argument("namespace", choices=inventory.LIBRARIES)
     functions.add_argument("pattern", nargs="?", default="*", help="of names, such as 'eig*'")
+    commands.add_parser(
+        "calibrate",
+        help="measure this machine for the planner",
+        description="Measure the rates of this machine, with which later processes estimate what plans take.",
+    )
     check = commands.add_parser(
         "check",
         help="check the derivatives of a function",

@@ -16,7 +16,8 @@ from einsumad.compressed.places import entry_count
 from einsumad.compressed.storing import best_stored, bytes_of
 from einsumad.compressed.terms import read_term
 from einsumad.graph import BOOL, Add, Affine, Einsum, Node, Ones, Structural, cast, einsum, topological
-from einsumad.rewriting import Progress, inline, normalise
+from einsumad.planning import progress_of_functions
+from einsumad.rewriting import inline, normalise
 
 _MOST_TERMS = 64
 _MOST_OPENED = 128
@@ -59,7 +60,7 @@ class _Opening:
     """The choice for one tensor: what is known of the normal form is shared, and how much may be opened is bounded."""
 
     def __init__(self) -> None:
-        self.progress = Progress()
+        self.progress = progress_of_functions()
         self.opened = 0
 
     def all_of(self, node: Node) -> list[Pair]:

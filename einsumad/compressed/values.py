@@ -1,7 +1,7 @@
 """Forms with their arrays, and expressions over slots computed for them.
 
 Owns that record and the compiled plans of operations on it. Imports forms, planning and execution. Invariant: a plan is
-found again by the expression, which holds no values; arrays are read-only.
+found again by the expression, which holds no values, and the planner's options; arrays are read-only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from einsumad.compressed.operations import applied
 from einsumad.errors import ShapeError, TracingError
 from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import make_plan
+from einsumad.planning import PlanningKey, make_plan, planner_options, planning_key
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class Structured:
 
 def compute(nodes: Sequence[Node], arrays: Sequence[Any], memory_limit: int | None = None) -> tuple[np.ndarray, ...]:
     """The values of expressions over slots."""
-    plan, positions = _compiled(tuple(nodes), memory_limit)
+    plan, positions = _compiled(tuple(nodes), memory_limit, planning_key())
     given = [arrays[position] for position in positions]
     if not all(isinstance(array, (np.ndarray, np.generic)) for array in given):
         raise TracingError(
@@ -48,7 +48,7 @@ def compute(nodes: Sequence[Node], arrays: Sequence[Any], memory_limit: int | No
 
 def structured(node: Node, arrays: Sequence[Any], rows: int, symmetric: bool = False) -> Structured:
     """The structure of an expression over slots, with the values of its cores."""
-    found = _compressed(node, rows, symmetric)
+    found = _compressed(node, rows, symmetric, planning_key())
     made = iter(compute([core for core in found.cores if not isinstance(core, Leaf)], arrays))
     held = [arrays[position_of(core)] if isinstance(core, Leaf) else read_only(next(made)) for core in found.cores]
     return Structured(found.form, tuple(held))
@@ -72,11 +72,15 @@ def times(held: Structured, array: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=512)
-def _compressed(node: Node, rows: int, symmetric: bool) -> Compressed:
+def _compressed(node: Node, rows: int, symmetric: bool, _: PlanningKey) -> Compressed:
     return compress(node, rows, symmetric)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(nodes: tuple[Node, ...], memory_limit: int | None) -> tuple[CompiledPlan, tuple[int, ...]]:
+def _compiled(
+    nodes: tuple[Node, ...], memory_limit: int | None, _: PlanningKey
+) -> tuple[CompiledPlan, tuple[int, ...]]:
     inputs = sorted(leaves(nodes), key=position_of)
-    return compile_plan(make_plan(nodes, inputs, memory_limit)), tuple([position_of(leaf) for leaf in inputs])
+    with planner_options(compression=True):
+        plan = make_plan(nodes, inputs, memory_limit)
+    return compile_plan(plan), tuple([position_of(leaf) for leaf in inputs])

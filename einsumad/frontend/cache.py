@@ -1,7 +1,8 @@
 """Derivations and compiled plans, found again by the structure of the graph they were made for.
 
 Owns the cache and its counters. Imports planning and execution. Invariant: what is cached is a pure function of its
-key: a structural key, which is blind to the identity of leaves, and the request; values never enter. What it depends
+key: a structural key, which is blind to the identity of leaves, the request and the planner's options; values never
+enter. What it depends
 on beside the key are derivative rules of users' functions: these are traced anew whenever an entry is found, and the
 entry is only used if they come out the same.
 """
@@ -17,19 +18,30 @@ from typing import Any, NamedTuple, TypeAlias
 from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
+from einsumad.frontend.timing import seconds_spent, spending
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, make_plan
+from einsumad.planning import Choice, PlanningKey, loaded, make_plan, planner_options, planning_key
 
 _MOST_ENTRIES = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How often something was derived, planned and compiled, and how often it was found again, in this process."""
+    """How often something was derived, planned and compiled, and how often it was found again, in this process.
+
+    And the seconds that it took to call functions on traced values, to derive, to plan and to compile, each without
+    what it does of the others: a first call is slower than the next by what it adds to them. `loaded` derivations and
+    plans were read from files (:func:`einsumad.plan_cache`).
+    """
 
     derived: int = 0
     planned: int = 0
     found: int = 0
+    tracing: float = 0.0
+    deriving: float = 0.0
+    planning: float = 0.0
+    compiling: float = 0.0
+    loaded: int = 0
 
 
 Which: TypeAlias = tuple[int, ...] | None
@@ -62,7 +74,9 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which], tuple[RunnablePlan, tuple[int, ...]]] = field(default_factory=dict)
+    plans: dict[tuple[int | None, Which, PlanningKey], tuple[RunnablePlan, tuple[int, ...]]] = field(
+        default_factory=dict
+    )
 
     def read(self, which: Which = None) -> tuple[int, ...]:
         """The positions of the slots that the outputs, or those at some positions, depend on: the inputs of a plan."""
@@ -80,7 +94,7 @@ _counts: Counter[str] = Counter()
 
 
 def statistics() -> Statistics:
-    """The counts so far: compare two of them to see whether a step derived or planned anything anew.
+    """The counts and times so far: compare two of them to see whether a step derived or planned anything anew.
 
     >>> import numpy as np, einsumad as ea
     >>> x, gradient = np.ones(3), ea.grad(lambda x: np.sum(x**2))
@@ -91,7 +105,9 @@ def statistics() -> Statistics:
     0
     """
     with _lock:
-        return Statistics(**_counts)
+        counted = (_counts["derived"], _counts["planned"], _counts["found"])
+    spent = seconds_spent()
+    return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"], loaded())
 
 
 def run(
@@ -107,10 +123,11 @@ def run(
 
 
 def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
-    """The derivation of this key, built if it is not known, and what rules of users capture now, for its last slots.
+    """The derivation of this key under the options in force, built if it is not known, and what rules of users capture.
 
-    The least recently used derivations are forgotten.
+    That is captured now, for the last slots. The least recently used derivations are forgotten.
     """
+    key = (key, planning_key())
     with _lock:
         entry = _entries.get(key)
     if entry is not None:
@@ -136,7 +153,7 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Deriva
 
 def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
     """A new derivation with slots for what rules of users captured, and these leaves."""
-    with recording() as used:
+    with spending("deriving"), recording() as used:
         built = build()
     found = captured_by(tuple(used.values()))
     slots = built.slots + found.leaves
@@ -148,11 +165,11 @@ def compiled(
 ) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        known = derivation.plans.get((memory_limit, which))
+        known = derivation.plans.get((memory_limit, which, planning_key()))
         if known is None:
             _counts["planned"] += 1
             known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
-            derivation.plans[memory_limit, which] = known
+            derivation.plans[memory_limit, which, planning_key()] = known
     return known
 
 
@@ -161,8 +178,12 @@ def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
     if derivation.parts:
-        return compile_frugally(outputs, inputs, memory_limit)
-    return compile_plan(make_plan(outputs, inputs, memory_limit))
+        with spending("planning"), planner_options(compression=True):
+            return compile_frugally(outputs, inputs, memory_limit)
+    with spending("planning"):
+        plan = make_plan(outputs, inputs, memory_limit)
+    with spending("compiling"):
+        return compile_plan(plan)
 
 
 def clear() -> None:

@@ -1,9 +1,9 @@
 """Functions traced once for each signature and run as compiled plans.
 
 Owns :func:`compile`. Imports tracing, planning and execution. Invariant: a signature is the tree of the arguments, the
-shapes and dtypes of its arrays and the values of everything else; arrays that the function captures are read when it is
-traced, those that derivative rules of users capture at every call, as their functions run at every call; and control
-flow on traced values raises.
+shapes and dtypes of its arrays, the values of everything else and the planner's options; arrays that the function
+captures are read when it is traced, those that derivative rules of users capture at every call, as their functions run
+at every call; and control flow on traced values raises.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.structured import containers
 from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import make_plan
+from einsumad.planning import make_plan, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -89,7 +90,7 @@ class Compiled:
                 if type(arg) is not np.ndarray:
                     break
             else:
-                program = self._by_arrays.get(tuple([(arg.shape, arg.dtype) for arg in args]))
+                program = self._by_arrays.get((planning_key(), *[(arg.shape, arg.dtype) for arg in args]))
                 program = None if program is None else program.now()
                 if program is not None:
                     return program(args)
@@ -99,7 +100,7 @@ class Compiled:
         leaves, tree = flatten((args, kwargs))
         if any(isinstance(leaf, Tensor) for leaf in leaves):
             return self.function(*args, **kwargs)
-        signature = (tree, tuple([_signature(leaf) for leaf in leaves]))
+        signature = (planning_key(), tree, tuple([_signature(leaf) for leaf in leaves]))
         arrays = [plain_array(leaf) for leaf in leaves if _is_dynamic(leaf)]
         with self._lock:
             program = self._by_signature.get(signature)
@@ -110,7 +111,7 @@ class Compiled:
                     return self.function(*args, **kwargs)
                 self._by_signature[signature] = program
             if not kwargs and all(type(arg) is np.ndarray for arg in args):
-                self._by_arrays[tuple([(arg.shape, arg.dtype) for arg in args])] = program
+                self._by_arrays[planning_key(), *[(arg.shape, arg.dtype) for arg in args]] = program
         return program(arrays)
 
     def program(self, *args: Any, **kwargs: Any) -> Program | None:
@@ -160,7 +161,10 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         return None
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
-    plan = compile_plan(make_plan(normalise(graph), slots, memory_limit))
+    with spending("planning"):
+        made = make_plan(normalise(graph, progress_of_jacobians()), slots, memory_limit)
+    with spending("compiling"):
+        plan = compile_plan(made)
     return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
 

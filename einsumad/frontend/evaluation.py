@@ -17,6 +17,7 @@ from einsumad.errors import TracingError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.values import remember, value_of
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
+from einsumad.planning import progress_of_functions
 from einsumad.rewriting import normalise
 
 _BY_TRANSFORMS = (
@@ -56,7 +57,7 @@ def concrete(node: Node) -> np.ndarray | None:
 
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
-        return Derivation(slots, normalise(over_slots))
+        return Derivation(slots, normalise(over_slots, progress_of_functions()))
 
     derivation, _ = find_or_derive(("evaluate", structure), build)
     (value,) = run(derivation, found, lambda leaf: by_leaf.get(leaf, value_of(leaf)), None)

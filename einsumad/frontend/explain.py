@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count
 from typing import Any
@@ -27,7 +27,18 @@ from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
 from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
 from einsumad.graph.display import expression_text
-from einsumad.planning import Choice, Plan, Request, binarise, expand, readable_bytes, total_cost
+from einsumad.planning import (
+    Choice,
+    Machine,
+    Plan,
+    Request,
+    binarise,
+    expand,
+    machine_in_force,
+    readable_bytes,
+    readable_seconds,
+    total_cost,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,10 +51,15 @@ class Explanation:
     plan: Plan
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
+    machine: Machine = field(default_factory=machine_in_force)
 
     def __str__(self) -> str:
-        parts = [self.title, *self.expressions(), *self.notes, *self.candidates(), str(self.plan)]
+        parts = [self.title, *self.expressions(), *self.notes, *self.candidates(), str(self.plan), self.estimate()]
         return "\n".join(parts)
+
+    def estimate(self) -> str:
+        """How long the plan is estimated to take, and on which machine."""
+        return f"about {readable_seconds(self.plan.cost.seconds(self.machine))} on the {self.machine.name} machine"
 
     def expressions(self) -> list[str]:
         """The outputs in index notation, and in matrix notation where they have one; or their structure."""
@@ -60,7 +76,8 @@ class Explanation:
                 cost = candidate.cost
                 lines.append(
                     f"candidate {candidate.mode:<13} {cost.flops:>12,} flops "
-                    f"{cost.bytes:>12,} bytes {cost.calls:>4} calls{mark}"
+                    f"{cost.bytes:>12,} bytes {cost.calls:>4} calls "
+                    f"{readable_seconds(cost.seconds(self.machine)):>8}{mark}"
                 )
             if not choice.candidates:
                 lines.append(f"order {choice.mode}")

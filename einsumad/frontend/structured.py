@@ -23,7 +23,7 @@ from einsumad.frontend.tracing import Trace
 from einsumad.frontend.trees import flatten, register
 from einsumad.frontend.values import known_value, snapshot
 from einsumad.graph import Leaf, Node, substitute
-from einsumad.planning import Request
+from einsumad.planning import Request, planner_options
 
 
 class Results:
@@ -80,7 +80,8 @@ def structured_derivation(
     By Schwarz's theorem the block of two variables is the transpose of that with the variables exchanged.
     """
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
-    derived = build_derivation(request, graph, slots, counts)
+    with planner_options(compression=True):
+        derived = build_derivation(request, graph, slots, counts)
     stored = _Stored(slots)
     parts: list[Part] = []
     highest = max(request.orders, default=2)

@@ -21,7 +21,14 @@ from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.frontend.values import value_of
 from einsumad.graph import Leaf, Node, leaf, structural_key, with_slots
-from einsumad.planning import STRATEGIES, Request, Strategy, derive
+from einsumad.planning import (
+    STRATEGIES,
+    Request,
+    Strategy,
+    derive,
+    progress_of_functions,
+    progress_of_jacobians,
+)
 from einsumad.rewriting import normalise
 
 
@@ -108,7 +115,7 @@ def evaluate(
 
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
-        normal = normalise(over_slots)
+        normal = normalise(over_slots, progress_of_functions() if compressed else progress_of_jacobians())
         return in_structure(normal, slots, rows) if compressed else Derivation(slots, normal)
 
     derivation, _ = find_or_derive(("evaluate", structure, compressed, rows), build)

@@ -20,6 +20,7 @@ from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
+from einsumad.frontend.timing import spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
 from einsumad.frontend.values import bind, defer
 from einsumad.frontend.variables import mark_variable
@@ -154,7 +155,7 @@ def run(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], flat: Flatten = flatten
 ) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f as nodes; arrays and numbers among them are constants."""
-    with one_leaf_per_array():
+    with spending("tracing"), one_leaf_per_array():
         result = _call(f, args, kwargs)
         outputs, tree = flat(result)
         if not outputs and not flatten(result)[0]:

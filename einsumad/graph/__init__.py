@@ -32,7 +32,7 @@ from einsumad.graph.constructors import (
     unit,
     zero,
 )
-from einsumad.graph.interning import Mould, intern_cast, mould_of, recorded
+from einsumad.graph.interning import Mould, apart, intern_cast, mould_of, recorded
 from einsumad.graph.nodes import (
     OWN,
     Add,
@@ -91,6 +91,7 @@ __all__ = [
     "Zero",
     "add",
     "affine",
+    "apart",
     "broadcast",
     "canonical_number",
     "cast",

@@ -116,6 +116,13 @@ def _leaf_form(shape: tuple[int, ...], dtype: str, facts: tuple[str, ...]) -> by
     return _digest(marshal.dumps(("Leaf", shape, dtype, facts), _MARSHAL_VERSION), [])
 
 
+def apart(node: N, operands: tuple[Node, ...], owner: bytes) -> N:
+    """A node that says the same of these operands, for one owner alone: it is the one of no other content or owner."""
+    own = tuple([getattr(node, name) for name in type(node).__slots__])
+    digest = _digest(node.digest + owner, [operand.digest for operand in operands])
+    return _enter(type(node)(node.shape, node.dtype, operands, digest, node.form, node.leaf_keys, *own))
+
+
 def is_interned(node: Node) -> bool:
     """Whether the node is the one that stands for its content."""
     return _table.get(node.digest) is node

@@ -8,14 +8,26 @@ from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
+from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
 from einsumad.planning.memory import physical_memory
+from einsumad.planning.options import (
+    PlannerOptions,
+    PlanningKey,
+    option_names,
+    planner_options,
+    planning_key,
+    progress_of_functions,
+    progress_of_jacobians,
+)
+from einsumad.planning.options import in_force as options_in_force
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.primitives import Factor, layout
 from einsumad.planning.resolve import resolve
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
+from einsumad.planning.stored import PlanFolder, loaded, plan_cache
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
-from einsumad.planning.text import readable_bytes
+from einsumad.planning.text import readable_bytes, readable_seconds
 
 __all__ = [
     "REQUESTS",
@@ -27,20 +39,36 @@ __all__ = [
     "Derived",
     "Factor",
     "Index",
+    "Machine",
     "Plan",
+    "PlanFolder",
+    "PlannerOptions",
+    "PlanningKey",
     "Request",
     "Step",
     "Strategy",
     "binarise",
+    "calibrated",
     "cut",
     "cuttable_indices",
     "derive",
     "expand",
     "jacobian",
     "layout",
+    "loaded",
+    "machine_in_force",
     "make_plan",
+    "option_names",
+    "options_in_force",
     "physical_memory",
+    "plan_cache",
+    "planner_options",
+    "planning_key",
+    "progress_of_functions",
+    "progress_of_jacobians",
     "readable_bytes",
+    "readable_seconds",
     "resolve",
+    "set_machine",
     "total_cost",
 ]

@@ -25,6 +25,7 @@ from einsumad.graph import (
     Labels,
     Node,
     Number,
+    Unit,
     Zero,
     add,
     cast,
@@ -38,6 +39,7 @@ from einsumad.graph import (
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
+from einsumad.planning.options import in_force
 from einsumad.planning.order import Pair, contraction_pairs
 from einsumad.planning.primitives import (
     Factor,
@@ -52,6 +54,7 @@ from einsumad.planning.primitives import (
 )
 from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
+from einsumad.planning.separation import separate
 
 
 def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -59,6 +62,7 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in node.operands}
     memo: dict[Node, Node] = {}
+    settled: set[Node] = set()
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
         match new:
@@ -68,20 +72,23 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
                 memo[node] = _sum(new)
             case _:
                 memo[node] = new
+        if not in_force().sharing:
+            memo[node] = separate(memo[node], settled, node.digest)
     return tuple([memo[root] for root in roots])
 
 
-_products: WeakKeyDictionary[Node, dict[bool, Node]] = WeakKeyDictionary()
+_products: WeakKeyDictionary[Node, dict[tuple[bool, bool], Node]] = WeakKeyDictionary()
 """Products that were taken apart, for as long as they live: candidates of one derivative share most of theirs."""
 
 
 def _known_product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps, as it was found before."""
-    known = _products.get(node, {}).get(summand)
+    way = (summand, in_force().compression)
+    known = _products.get(node, {}).get(way)
     if known is None:
         known = _product(node, summand=summand)
         if known is not node:  # a value that holds its key would never be let go
-            _products.setdefault(node, {})[summand] = known
+            _products.setdefault(node, {})[way] = known
     return known
 
 
@@ -101,9 +108,12 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     """The product in primitive steps; as a summand it has its sign outermost, where the sum takes it in."""
     if node.dtype.kind in "iu" and not isinstance(node.coefficient, int):
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
-    if kind_of(node) not in (None, "write") and not any(rearranges(o) and not only_scales(o) for o in node.operands):
+    stored_deltas = not in_force().compression and node.dtype.kind == "f"
+    has_deltas = any(isinstance(operand, Unit) for operand in node.operands)
+    primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas)
+    if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
-    resolved = resolve(node)
+    resolved = resolve(node, stored_deltas=stored_deltas)
     if resolved is None:
         return zero(node.shape, node.dtype)
     coefficient = resolved.coefficient

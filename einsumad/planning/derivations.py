@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,9 @@ import numpy as np
 from einsumad.calculus import pull, push
 from einsumad.graph import Add, Node, add, cast, einsum, substitute, zero
 from einsumad.planning.cusps import expanded
-from einsumad.planning.strategy import Choice, Strategy, jacobian
+from einsumad.planning.options import progress_of_functions, progress_of_jacobians
+from einsumad.planning.stored import Stored, stored_or_made
+from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
 from einsumad.rewriting import Progress, normalise
 
 
@@ -49,16 +52,39 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Asked:
-    """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows."""
+    """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows.
+
+    `progress` is that on functions, gradients and products with vectors, `of_jacobians` that on the rest.
+    """
 
     roots: Sequence[Node]
     sources: Sequence[Node]
     directions: Sequence[Node]
     progress: Progress
+    of_jacobians: Progress
 
     def normalise(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
-        """The nodes in normal form."""
+        """Functions, gradients and products with vectors in normal form."""
         return normalise(nodes, self.progress)
+
+    def settled(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
+        """Jacobians, and what is made of them, in normal form."""
+        return normalise(nodes, self.of_jacobians)
+
+    def jacobian(
+        self,
+        root: Node,
+        sources: Sequence[Node],
+        strategy: Strategy,
+        beside: Sequence[Node] = (),
+        *,
+        further: bool = False,
+        symmetric: bool = False,
+    ) -> Choice:
+        """The Jacobians of a node by the cheapest order, or by the one asked for; `further` ones are derived again."""
+        progress = self.of_jacobians if prod(root.shape) > 1 else self.progress
+        progress = progress.earlier() if further else progress
+        return jacobian(root, sources, strategy, beside, progress, symmetric=symmetric)
 
 
 Builder: TypeAlias = Callable[[Request, Asked], Derived]
@@ -67,11 +93,29 @@ Builder: TypeAlias = Callable[[Request, Asked], Derived]
 def derive(
     request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()
 ) -> Derived:
-    """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any."""
-    progress = Progress()
+    """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any.
+
+    They are read from a file where :func:`einsumad.planning.stored.plan_cache` has one.
+    """
+    asked = [request.kind, list(request.orders), request.strategy, request.further, len(roots), len(sources)]
+    found: list[Derived] = []
+
+    def make() -> Stored:
+        found.append(_derived(request, roots, sources, directions))
+        return Stored(found[0].outputs, notes_on(found[0].choices))
+
+    given = (*roots, *sources, *directions)
+    stored = stored_or_made("derivation", given, asked, make, lambda stored: choices_of(stored.notes))
+    return found[0] if found else Derived(stored.roots, choices_of(stored.notes))
+
+
+def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node]) -> Derived:
+    progress, of_jacobians = progress_of_functions(), progress_of_jacobians()
+    if of_jacobians.left_out == progress.left_out:
+        of_jacobians = progress
     earlier = progress.earlier() if request.highest else progress
     smooth = normalise(expanded(normalise(roots, earlier), request.highest), earlier)
-    return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress))
+    return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress, of_jacobians))
 
 
 def _derivatives(request: Request, asked: Asked) -> Derived:
@@ -85,7 +129,7 @@ def _derivatives(request: Request, asked: Asked) -> Derived:
             for which in product(range(len(sources)), repeat=order):
                 tensor = _arranged(tensors, which, root, sources)
                 outputs.append(cast(tensor, _dtype_of(root, [sources[k] for k in which])))
-    return Derived(asked.normalise(outputs), tuple(choices))
+    return Derived(asked.settled(outputs), tuple(choices))
 
 
 def _tensors_of(
@@ -98,9 +142,10 @@ def _tensors_of(
         lower = {which: node for which, node in tensors.items() if len(which) == order - 1}
         for which, node in lower.items():
             first = which[-1] if which else 0
-            progress = asked.progress.earlier() if order < highest else asked.progress
             symmetric = order == 2 and not root.shape and len(sources) == 1
-            choice = jacobian(node, sources[first:], strategy, tuple(lower.values()), progress, symmetric=symmetric)
+            choice = asked.jacobian(
+                node, sources[first:], strategy, tuple(lower.values()), further=order < highest, symmetric=symmetric
+            )
             choices.append(choice)
             tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
     assert all(which in tensors for which in combinations_with_replacement(range(len(sources)), highest))
@@ -148,7 +193,7 @@ def _vjp(_: Request, asked: Asked) -> Derived:
 
 def _hvp(_: Request, asked: Asked) -> Derived:
     """The Hessian of the root times the given tangents: forward mode over the gradient."""
-    choice = jacobian(asked.roots[0], asked.sources, "reverse", (), asked.progress.earlier())
+    choice = asked.jacobian(asked.roots[0], asked.sources, "reverse", further=True)
     pushed = push(choice.jacobians, dict(zip(asked.sources, asked.directions, strict=True)))
     outputs = [_or_zero(node, s.shape, s.dtype) for node, s in zip(pushed, asked.sources, strict=True)]
     return Derived(asked.normalise(outputs), (choice,))
@@ -159,18 +204,18 @@ def _hessian_diagonal(request: Request, asked: Asked) -> Derived:
     outputs: list[Node] = []
     choices: list[Choice] = []
     for source in asked.sources:
-        gradient = jacobian(asked.roots[0], [source], "reverse", (), asked.progress.earlier())
-        second = jacobian(gradient.jacobians[0], [source], request.strategy, (), asked.progress)
+        gradient = asked.jacobian(asked.roots[0], [source], "reverse", further=True)
+        second = asked.jacobian(gradient.jacobians[0], [source], request.strategy)
         choices.extend([gradient, second])
         outputs.append(cast(_diagonal(second.jacobians[0], len(source.shape)), source.dtype))
-    return Derived(asked.normalise(outputs), tuple(choices))
+    return Derived(asked.settled(outputs), tuple(choices))
 
 
 def _laplacian(request: Request, asked: Asked) -> Derived:
     """The sum of all second derivatives with respect to one entry twice."""
     diagonals = _hessian_diagonal(request, asked)
     totals = [einsum([node], [range(len(node.shape))], (), 1, node.dtype) for node in diagonals.outputs]
-    return Derived(asked.normalise([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
+    return Derived(asked.settled([add(totals) if len(totals) > 1 else totals[0]]), diagonals.choices)
 
 
 def _gauss_newton(request: Request, asked: Asked) -> Derived:
@@ -186,7 +231,7 @@ def _gauss_newton(request: Request, asked: Asked) -> Derived:
     residuals = asked.roots[: len(asked.directions)] if asked.directions else asked.roots
     jacobians: list[tuple[Node, ...]] = []
     for residual in residuals:
-        choices.append(jacobian(residual, asked.sources, request.strategy, (), asked.progress))
+        choices.append(asked.jacobian(residual, asked.sources, request.strategy))
         jacobians.append(choices[-1].jacobians)
     between = _second_derivatives(asked, residuals, choices) if asked.directions else None
     outputs: list[Node] = []
@@ -199,13 +244,13 @@ def _gauss_newton(request: Request, asked: Asked) -> Derived:
                 elif m == n:
                     terms.append(_sandwich(jacobians[m][i], None, jacobians[m][j], residuals[m], residuals[m]))
             outputs.append(cast(add(terms) if len(terms) > 1 else terms[0], _dtype_of(row, [row, column])))
-    return Derived(asked.normalise(outputs), tuple(choices))
+    return Derived(asked.settled(outputs), tuple(choices))
 
 
 def _second_derivatives(asked: Asked, residuals: Sequence[Node], choices: list[Choice]) -> dict[tuple[int, int], Node]:
     """The second derivatives of the loss with respect to the leaves that stand for residuals, at the residuals."""
     loss = asked.roots[-1]
-    within = Asked([loss], asked.directions, (), asked.progress)
+    within = replace(asked, roots=[loss], sources=asked.directions, directions=())
     tensors = _tensors_of(loss, within, 2, "auto", choices)
     count = range(len(residuals))
     pairs = [(m, n) for m in count for n in count]
@@ -237,7 +282,7 @@ def _gauss_newton_diagonal(request: Request, asked: Asked) -> Derived:
         whole = _gauss_newton(request, replace(asked, sources=[source]))
         choices.extend(whole.choices)
         outputs.append(_diagonal(whole.outputs[0], len(source.shape)))
-    return Derived(asked.normalise(outputs), tuple(choices))
+    return Derived(asked.settled(outputs), tuple(choices))
 
 
 def _diagonal(node: Node, rank: int) -> Node:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from einsumad.functions import general_function
 from einsumad.graph import Add, Einsum, General, Node, Structural, add, einsum, rebuild, topological
 from einsumad.planning.divisions import with_counts
+from einsumad.planning.options import progress_of_jacobians
 from einsumad.rewriting import inline, normalise
 
 _MOST_TERMS = 64
@@ -43,7 +44,7 @@ def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
             parts = [part for part in new.operands if isinstance(part, Einsum)] if isinstance(new, Add) else []
             large.update(dict.fromkeys([new, *parts], min(limits)))
         memo[node] = new
-    return normalise([memo[root] for root in roots])
+    return normalise([memo[root] for root in roots], progress_of_jacobians())
 
 
 def _opened(node: Einsum, large: Mapping[Node, int]) -> Node:

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from einsumad.graph import Labels
 from einsumad.planning.coinciding import Twins, twins
 from einsumad.planning.resolve import size_of
 
-_EXHAUSTIVE = 5
-_BRANCHED = 8
+_COMPARED = 8
 
 Sets: TypeAlias = tuple[Labels, ...]
 Steps: TypeAlias = tuple[tuple[int, int], ...]
@@ -113,13 +112,11 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
         return ((0, 1),)
     paths = import_module("opt_einsum.paths")
     inputs = [frozenset(labels) for labels in sets]
-    known = dict(sizes)
-    if count <= _EXHAUSTIVE:
-        found = paths.optimal(inputs, frozenset(output), known)
-    elif count <= _BRANCHED:
-        found = paths.branch(inputs, frozenset(output), known, nbranch=2)
-    else:
-        found = paths.greedy(inputs, frozenset(output), known)
+    kept, known = frozenset(output), dict(sizes)
+    found = paths.greedy(inputs, kept, known)
+    if count <= _COMPARED:  # over sets that are connected by few indices this finds the best in no more time
+        other = paths.DynamicProgramming(minimize="flops")(inputs, kept, known)
+        found = min(found, other, key=lambda path: _flops(path, inputs, kept, known))
     numbers = list(range(count))
     pairs: list[tuple[int, int]] = []
     for step in found:
@@ -130,6 +127,18 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
             taken = [count + len(pairs) - 1, *taken[2:]]
         numbers.append(taken[0])
     return tuple(pairs)
+
+
+def _flops(path: Sequence[Sequence[int]], inputs: Sequence[frozenset[int]], output: frozenset[int], sizes: Any) -> int:
+    """The arithmetic of a path whose steps name positions among what is left, results last."""
+    left, total = list(inputs), 0
+    for step in path:
+        taken = frozenset().union(*[left[position] for position in step])
+        left = [labels for position, labels in enumerate(left) if position not in set(step)]
+        result = taken & output.union(*left)
+        left.append(result)
+        total += size_of(taken, sizes) * (1 if result == taken else 2)
+    return total
 
 
 def _with_axis_order(

@@ -16,17 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from einsumad.errors import InternalError, MemoryLimitError
-from einsumad.graph import Leaf, Node, Shape
+from einsumad.graph import Einsum, Leaf, Node, Shape, topological
 from einsumad.planning.contraction import binarise
-from einsumad.planning.cost import Cost, kernel_cost
+from einsumad.planning.cost import Cost, bytes_of, kernel_cost, summed
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
-from einsumad.planning.primitives import constant_value
+from einsumad.planning.primitives import constant_value, kind_of
 from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
 from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.text import plan_text, readable_bytes, step_text
 
 _LEAST_PEAK = 2**20
@@ -75,7 +76,13 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
 
     Raises :class:`MemoryLimitError` if the planned peak is over the limit.
     """
-    outputs = binarise(guarded(expand(roots)))
+    outputs = stored_or_made(
+        "plan",
+        roots,
+        None,
+        lambda: Stored(binarise(guarded(expand(roots)))),
+        lambda stored: _check_stored(stored, roots),
+    ).roots
     scheduled = schedule(outputs)
     found = _laid_out(scheduled, outputs, inputs)
     if found.memory.peak > _LEAST_PEAK and len(scheduled) <= _MOST_REORDERED:
@@ -90,10 +97,18 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
             )
         ]
     )
-    total = Cost(sum([c.flops for c in costs]), sum([c.bytes for c in costs]), sum([c.calls for c in costs]))
+    total = summed(costs)
     written = found.outputs
     _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+
+
+def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:
+    """Refuse a graph from a file that has other outputs, or products that are not in primitive steps."""
+    if [(node.shape, node.dtype) for node in stored.roots] != [(node.shape, node.dtype) for node in roots]:
+        raise ValueError("it has other outputs")
+    if not all(kind_of(node) for node in topological(stored.roots) if isinstance(node, Einsum)):
+        raise ValueError("it has products that no step computes")
 
 
 class _LaidOut(NamedTuple):
@@ -181,7 +196,7 @@ def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
 
 
 def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node) -> Cost:
-    read = sum([prod(s) * o.dtype.itemsize for o, s in zip(operands, stored, strict=True)])
+    read = [bytes_of(s, o.dtype) for o, s in zip(operands, stored, strict=True)]
     if isinstance(kernel, TAKES_NUMBERS):
         return kernel_cost(kernel, stored, read, result, node.dtype)
     return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)

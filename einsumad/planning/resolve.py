@@ -14,6 +14,7 @@ from math import isfinite, prod
 import numpy as np
 
 from einsumad.graph import (
+    BOOL,
     Affine,
     Einsum,
     Labels,
@@ -24,6 +25,8 @@ from einsumad.graph import (
     Structural,
     Unit,
     Zero,
+    einsum,
+    unit,
 )
 from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, number
 
@@ -48,9 +51,11 @@ class Resolved:
     work: np.dtype
 
 
-def resolve(node: Einsum) -> Resolved | None:
-    """The product without units and ones; None where it is a structural zero."""
+def resolve(node: Einsum, *, stored_deltas: bool = False) -> Resolved | None:
+    """The product without units and ones; None where it is a structural zero. Deltas may become stored masks."""
     found, coefficient = _inlined(node)
+    if stored_deltas:
+        found = [_stored(f) for f in found]
     sizes = {label: size for f in found for label, size in zip(f.labels, f.node.shape, strict=True)}
     if 0 in sizes.values() or any(isinstance(f.node, Zero) for f in found):
         return None
@@ -72,6 +77,14 @@ def resolve(node: Einsum) -> Resolved | None:
     factors = [layout(f, tuple(dict.fromkeys(f.labels)), 1, work) for f in factors]
     masks = [layout(f, tuple(dict.fromkeys(f.labels))) for f in masks]
     return Resolved(factors, masks, maps, output, coefficient, sizes, axes, work)
+
+
+def _stored(factor: Factor) -> Factor:
+    """The factor, a stored mask in the place of a delta: it selects what is multiplied with it, and is contracted."""
+    if not isinstance(factor.node, Unit):
+        return factor
+    axes = range(len(factor.node.shape))
+    return Factor(einsum([unit(factor.node.shape[0], len(axes), BOOL)], [axes], axes, 1, BOOL), factor.labels)
 
 
 def _inlined(node: Einsum) -> tuple[list[Factor], Number]:

@@ -14,6 +14,7 @@ from math import prod
 
 from einsumad.graph import Einsum, Labels, Node, Shape
 from einsumad.planning.kernels import Contract, Group, Kernel, Sliced, fused_kernel
+from einsumad.planning.options import in_force
 from einsumad.planning.primitives import kind_of
 from einsumad.planning.symmetric import is_symmetric_product
 
@@ -26,7 +27,7 @@ def kernel_in_slices(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, 
     kernel, operands = fused_kernel(node, users)
     if not isinstance(kernel, Contract):
         return kernel, operands
-    if is_symmetric_product(node):
+    if in_force().symmetry and is_symmetric_product(node):
         return kernel._replace(symmetric=True), operands
     for k, labels in enumerate((kernel.left, kernel.right)):
         product, other = operands[k], operands[1 - k]

@@ -7,15 +7,16 @@ the same value; the choice depends on structure and sizes only, so it is the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.expansion import expand
+from einsumad.planning.options import in_force, progress_of_jacobians
 from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
@@ -41,6 +42,22 @@ class Choice:
     candidates: tuple[Candidate, ...]
 
 
+def notes_on(choices: Sequence[Choice]) -> list[Any]:
+    """The choices as plain data, without the Jacobians."""
+    return [[choice.mode, [[c.mode, *astuple(c.cost)] for c in choice.candidates]] for choice in choices]
+
+
+def choices_of(notes: Any) -> tuple[Choice, ...]:
+    """The choices of such data, without the Jacobians. Raises :class:`ValueError` for other data."""
+    found: list[Choice] = []
+    for mode, candidates in notes:
+        for name, *numbers in [[mode], *candidates]:
+            if name not in STRATEGIES or any(type(number) is not int for number in numbers):
+                raise ValueError(f"{name!r} is no order of multiplication")
+        found.append(Choice((), mode, tuple([Candidate(name, Cost(*numbers)) for name, *numbers in candidates])))
+    return tuple(found)
+
+
 def jacobian(
     root: Node,
     sources: Sequence[Node],
@@ -55,10 +72,8 @@ def jacobian(
     `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing. A Jacobian that is
     `symmetric` is made in reverse mode by the same products as in forward mode, each transposed: one of them is tried.
     """
-    modes = _modes_to_try(root, sources, strategy)
-    if symmetric and len(modes) > 1:
-        modes = tuple([mode for mode in modes if mode != "forward"])
-    progress = Progress() if progress is None else progress
+    modes = _modes_to_try(root, sources, strategy, symmetric=symmetric)
+    progress = progress_of_jacobians() if progress is None else progress
     if len(modes) == 1:
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
     built = {mode: _build(root, sources, mode, progress) for mode in modes}
@@ -70,7 +85,7 @@ def jacobian(
     return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
 
 
-def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tuple[Mode, ...]:
+def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, symmetric: bool) -> tuple[Mode, ...]:
     """A scalar's gradient is reverse mode at once; a very large graph is not searched, the sizes decide."""
     if strategy != "auto":
         return (strategy,)
@@ -81,8 +96,10 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy) -> tu
     if vertices > _MOST_VERTICES_TO_COMPARE:
         return ("forward",) if inputs < outputs else ("reverse",)
     if vertices > _MOST_VERTICES_TO_ELIMINATE:
+        return ("reverse",) if symmetric else ("reverse", "forward")
+    if not in_force().cross_country:
         return ("reverse", "forward")
-    return ("reverse", "forward", "cross-country")
+    return ("reverse", "cross-country") if symmetric else ("reverse", "forward", "cross-country")
 
 
 def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
@@ -111,7 +128,7 @@ def least_markowitz(graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
 
 def edge_volume(edge: Node) -> int:
     """The number of entries of a Jacobian that are not zero by its deltas."""
-    if not isinstance(edge, Einsum):
+    if not isinstance(edge, Einsum) or not in_force().compression:
         return prod(edge.shape)
     tied = {
         label

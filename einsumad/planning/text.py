@@ -78,6 +78,14 @@ def readable_bytes(count: int) -> str:
     return f"{count} bytes"
 
 
+def readable_seconds(seconds: float) -> str:
+    """A time in the unit that fits, to three digits."""
+    for size, unit in ((1, "s"), (1e-3, "ms")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
 def _short(count: int) -> str:
     return str(count) if count < 10000 else f"{count:.2e}".replace("e+0", "e").replace("e+", "e")
 

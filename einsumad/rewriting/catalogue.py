@@ -5,6 +5,8 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 
 from __future__ import annotations
 
+from functools import cache
+
 from einsumad.graph import Add, Einsum, Elementwise, General, Node
 from einsumad.rewriting import (
     affine,
@@ -62,8 +64,18 @@ GENERAL_RULES: tuple[Rule, ...] = (
 ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *GENERAL_RULES)
 
 
-def rules_for(node: Node) -> tuple[Rule, ...]:
-    """The rules for a node of this kind."""
+def rules_for(node: Node, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+    """The rules for a node of this kind, but for those with a name that is left out."""
+    rules = _rules_for(node)
+    return _without(rules, left_out) if left_out else rules
+
+
+@cache
+def _without(rules: tuple[Rule, ...], left_out: frozenset[str]) -> tuple[Rule, ...]:
+    return tuple([rule for rule in rules if rule.name not in left_out])
+
+
+def _rules_for(node: Node) -> tuple[Rule, ...]:
     match node:
         case Einsum():
             return PRODUCT_RULES

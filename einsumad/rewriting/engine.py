@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Node, rebuild, topological
@@ -27,16 +27,18 @@ class Progress:
     """What is known to be in normal form, and how often each rule fired. Share one among related calls.
 
     Products are opened up to `most_operands` factors. What is going to be differentiated has fewer: the derivative of a
-    product of n factors has n terms of n - 1, that of a nested one has what is inside as a node of its own.
+    product of n factors has n terms of n - 1, that of a nested one has what is inside as a node of its own. Rules whose
+    names are `left_out` are not used.
     """
 
     fired: Counter[str] = field(default_factory=Counter)
     stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
     most_operands: int = MOST_OPERANDS
 
     def earlier(self) -> Progress:
         """What is known beside this, for expressions that are going to be differentiated."""
-        return Progress(self.fired, self.stable, FEW_OPERANDS)
+        return replace(self, most_operands=FEW_OPERANDS)
 
 
 def normalise(
@@ -54,16 +56,14 @@ def normalise(
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
         context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands)
-        following = _one_pass(current, opened, context, progress.stable)
+        following = _one_pass(current, opened, context, progress)
         if following == current:
             return current
         current = following
     raise InternalError(f"no normal form after {_MOST_PASSES} passes over {len(topological(current))} nodes")
 
 
-def _one_pass(
-    roots: Sequence[Node], order: Sequence[Node], context: Context, stable: dict[Node, tuple[bool, ...]]
-) -> tuple[Node, ...]:
+def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, progress: Progress) -> tuple[Node, ...]:
     """The roots after the rules were applied to the nodes in `order`, operands first; all others stay."""
     memo: dict[Node, Node] = {}
     joining = _joining(order, context)
@@ -75,7 +75,7 @@ def _one_pass(
                 context.users[new] = max(context.users[new], context.users[old])
                 if old in context.read_in_parts:
                     context.read_in_parts.add(new)
-        memo[node] = _rewrite(rebuild(node, operands), context, stable)
+        memo[node] = _rewrite(rebuild(node, operands), context, progress)
     return tuple([memo.get(root, root) for root in roots])
 
 
@@ -90,8 +90,9 @@ def _joining(order: Sequence[Node], context: Context) -> set[Node]:
     }
 
 
-def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]]) -> Node:
+def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     """The node after rules were applied to it until none fires."""
+    stable = progress.stable
     for _ in range(_MOST_STEPS):
         surroundings = (
             context.joins_user,
@@ -100,7 +101,7 @@ def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]])
         )
         if stable.get(node) == surroundings:
             return node
-        following = _first_applied(node, context)
+        following = _first_applied(node, context, progress.left_out)
         if following is None:
             stable[node] = surroundings
             return node
@@ -109,9 +110,9 @@ def _rewrite(node: Node, context: Context, stable: dict[Node, tuple[bool, ...]])
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
 
 
-def _first_applied(node: Node, context: Context) -> Node | None:
+def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
     present = traits(node)
-    for rule in rules_for(node):
+    for rule in rules_for(node, left_out):
         if rule.needs and rule.needs.isdisjoint(present):
             continue
         following = rule.apply(node, context)

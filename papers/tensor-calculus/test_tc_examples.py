@@ -47,6 +47,7 @@ def test_running_example_at_large_arguments(mode, scale):
     np.testing.assert_allclose(jacobian, X.T @ np.diag(s * (1 - s)) @ X, atol=1e-12)
 
 
+@pytest.mark.whole_planner
 def test_derivative_of_the_running_example_is_one_product():
     x, w = ea.variable("X", (7, 4)), ea.variable("w", (4,))
     z = x @ w
@@ -76,6 +77,7 @@ def test_cross_country_example(mode):
     np.testing.assert_allclose(found, B @ np.diag(u) @ np.diag(v) @ A, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.whole_planner
 def test_cross_country_example_multiplies_the_vectors_first():
     """Forward mode would scale A twice, reverse mode B twice; the plan multiplies u ⊙ v, then scales once."""
     explained = ea.explain(ea.jacobian(composed), AT)
@@ -92,6 +94,7 @@ def test_cross_country_example_multiplies_the_vectors_first():
     assert order.index(vectors[0].register) < order.index(matrices[0].register) < order.index(products[0].register)
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("mode", MODES)
 def test_the_hessian_of_a_sum_has_the_same_shape(mode):
     """Hessian of ``Σ g(h(A x))``: the example again, with Aᵀ for B."""
@@ -108,6 +111,7 @@ def test_the_hessian_of_a_sum_has_the_same_shape(mode):
     assert len(products) == 1
 
 
+@pytest.mark.whole_planner
 def test_compression_of_the_factorisation():
     """The Hessian of ``‖T − U Vᵀ‖²`` in U is ``2 (VᵀV)[j,l] δ[i,k]``: k×k numbers instead of nk×nk."""
     n, m, k = 8, 6, 3
@@ -124,6 +128,7 @@ def test_compression_of_the_factorisation():
     np.testing.assert_allclose(dense, expected, rtol=1e-13)
 
 
+@pytest.mark.whole_planner
 def test_neither_u_nor_t_is_an_input_of_the_compressed_hessian():
     rng = np.random.default_rng(4)
     U, V, T = rng.normal(size=(6, 2)), rng.normal(size=(5, 2)), rng.normal(size=(6, 5))

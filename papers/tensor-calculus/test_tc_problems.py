@@ -170,6 +170,7 @@ def symbols(batch, widths):
     return x, weights
 
 
+@pytest.mark.whole_planner
 def test_the_first_layer_has_a_delta_and_the_next_one_has_none():
     """``∂(x W)/∂W = x[b,p] δ[c,q]``; one layer on the delta is gone by renaming, x is still a factor."""
     x, (w, v) = symbols(6, (3, 4, 5))
@@ -181,6 +182,7 @@ def test_the_first_layer_has_a_delta_and_the_next_one_has_none():
         assert "W2[l,j]" in derivative
 
 
+@pytest.mark.whole_planner
 def test_hessian_of_one_layer_is_of_order_three():
     """``x[b,a] x[b,p] (p[b,c] δ[c,q] − p[b,c] p[b,q])``: nothing of order four but the result."""
     x, (w,) = symbols(6, (3, 4))
@@ -194,6 +196,7 @@ def test_hessian_of_one_layer_is_of_order_three():
     close(ea.evaluate(hessian, values), np.einsum("ba,bp,bcq->acpq", values[x], values[x], inner))
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("activation", [lambda h: np.maximum(h, 0), np.tanh])
 def test_hessian_of_a_network_pulls_the_input_out_of_all_terms(activation):
     """``x[b,a] x[b,p] R[b,c,q]`` also where the activation has a second derivative."""

@@ -116,6 +116,7 @@ def test_several_variables(case):
         check_close(H.to_sparse().toarray(), matrix, 0, factor)
 
 
+@pytest.mark.whole_planner
 @named([case for case in CASES if case.name in STRUCTURES])
 def test_structures_are_these(case):
     first, *_ = case.derivative(compressed=True).structure.splitlines()

@@ -189,6 +189,7 @@ def test_names_are_escaped_in_html():
     assert "<b>&" in texts[0]
 
 
+@pytest.mark.whole_planner
 def test_plot_has_a_colour_for_each_term():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

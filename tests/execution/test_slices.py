@@ -73,6 +73,7 @@ def test_divisors_masks_and_what_is_spread(monkeypatch: Any) -> None:
     np.testing.assert_allclose(ea.compile(f)(d, x, y), expected, rtol=1e-13)
 
 
+@pytest.mark.whole_planner
 def test_a_layer_has_no_product_larger_than_its_inputs() -> None:
     x, w = rng.normal(size=(2000, 20)), rng.normal(size=(20, 10))
 
@@ -87,6 +88,7 @@ def test_a_layer_has_no_product_larger_than_its_inputs() -> None:
     np.testing.assert_allclose(ea.hessian(loss)(w), expected, rtol=1e-11, atol=1e-10)
 
 
+@pytest.mark.whole_planner
 def test_windows_are_copied_once() -> None:
     x, w = rng.normal(size=3000), rng.normal(size=(4, 6))
 

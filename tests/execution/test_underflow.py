@@ -13,6 +13,7 @@ import einsumad as ea
 MODES: tuple[Any, ...] = ("auto", "forward", "reverse", "cross-country")
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("f", "x", "order", "expected"),

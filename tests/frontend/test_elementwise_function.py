@@ -192,6 +192,7 @@ EDGES = {
 }
 
 
+@pytest.mark.whole_planner
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", EDGES)
 def test_edges(name: str) -> None:

@@ -54,6 +54,7 @@ LOGARITHMS = {"slogdet": lambda a: np.linalg.slogdet(a)[1], "log det": lambda a:
 BATCH = np.stack([matrices((2, 2)), np.array([[1.0, 2.0], [2.0, 4.0]]), matrices((2, 2), seed=1)])
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("name", LOGARITHMS)
 def test_logarithms_of_determinants_at_singular_matrices(name: str) -> None:
     """The value is -inf there and the derivative NaN, which nothing else sees, and where it is not taken nobody."""

@@ -134,6 +134,7 @@ def test_functions_of_the_namespace() -> None:
     check(lambda a: special.assoc_laguerre(a, 3, 0.5), positive)
 
 
+@pytest.mark.whole_planner
 def test_no_weight() -> None:
     """Entries of a plain weight 0 are left out, whatever they are; a traced weight 0 has a derivative."""
     a, weights = np.array([1000.0, np.inf, np.nan, 0.5, -np.inf]), np.array([0.0, 0.0, 0.0, 2.0, 1.0])

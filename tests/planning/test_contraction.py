@@ -4,6 +4,7 @@ import sys
 import time
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from einsumad.execution.reference import evaluate
@@ -25,6 +26,7 @@ def tolerance(node):
     return 1e-4 if np.dtype(np.float32) in leaves else 1e-9
 
 
+@pytest.mark.whole_planner
 @MANY
 @given(products())
 def test_binarised_products_have_the_same_value(case):
@@ -41,6 +43,7 @@ def test_binarised_products_have_the_same_value(case):
     assert total_cost(binarise([result])).flops >= total_cost([result]).flops
 
 
+@pytest.mark.whole_planner
 def test_a_map_that_holds_an_index_twice_comes_first():
     """It is written out as a mask, along with which the other is read; so planned again the steps are the same."""
     a, x = affine(3, [3, 2], [-1, 0], 2, float), variable("x", (), float)
@@ -84,12 +87,14 @@ def test_a_sign_stays_outside_in_a_sum():
     assert [operand.coefficient for operand in total.operands if isinstance(operand, Einsum)] == [-1]
 
 
+@pytest.mark.whole_planner
 def test_a_delta_is_written_last():
     v, a = variable("v", (4,), float), variable("A", (3, 2), float)
     node = einsum([v, unit(4, 2, float), a], [(0,), (0, 1), (2, 3)], (0, 2, 1, 3))
     assert kinds(node) == ["group", "embed"]
 
 
+@pytest.mark.whole_planner
 def test_summed_units_and_ones_disappear():
     v = variable("v", (4,), float)
     assert kinds(einsum([v, unit(4, 3, float), ones((5,), float)], [(0,), (0, 1, 2), (3,)], (1,))) == ["layout"]
@@ -103,6 +108,7 @@ def test_many_factors_are_searched_quickly():
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.whole_planner
 def test_deep_graphs_are_walked_without_recursion():
     x = variable("x", (2,), float)
     y = x

@@ -21,6 +21,7 @@ def expected(u, v):
     return result
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "cross-country"])
 def test_a_mixed_derivative_takes_no_more_than_places_and_result(mode):
     u, v = RNG.normal(size=ROWS), RNG.normal(size=COLUMNS)

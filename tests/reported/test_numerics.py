@@ -30,6 +30,7 @@ def test_n2_where_with_an_infinite_branch():
     exactly_second(f, [np.float64(1)], np.zeros(()))
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize(
     "branch",
     [
@@ -152,6 +153,7 @@ def test_n8_negative_base():
     exactly(lambda x: x ** np.array([3.0]), [np.array([-2.0])], np.array([[12.0]]))
 
 
+@pytest.mark.whole_planner
 def test_n10_infinity_times_zero_in_exp():
     def f(v):
         a, b = np.einsum("i,i->", v, [1.0, 0.0]), np.einsum("i,i->", v, [0.0, 1.0])

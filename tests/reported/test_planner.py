@@ -21,12 +21,14 @@ def network(w):
     return np.sum(np.log(np.sum(np.exp(hidden), axis=1)))
 
 
+@pytest.mark.whole_planner
 def test_p5_a_dense_hessian_needs_no_more_than_a_few_times_its_own_memory():
     w = normal(3, 300)
     own = 8 * 300 * 300
     assert plan_of(ea.hessian(network), w).peak_bytes < 4 * (own + A.nbytes)
 
 
+@pytest.mark.whole_planner
 def test_p5_the_jacobian_of_many_outputs_is_not_made_of_one_hot_rows():
     """10,000 functions of 1,001 variables: 80 MB, which took others hundreds of times that."""
     x, c = np.linspace(0.1, 1, 10_000), np.linspace(-1, 1, 1001)

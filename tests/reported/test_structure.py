@@ -81,6 +81,7 @@ def determinant(rows):
     )
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("logdet", [lambda x: np.log(np.linalg.det(x)), lambda x: np.linalg.slogdet(x)[1]])
 def test_l4_hessian_of_logdet(logdet):
     x = np.array([[3.0, 1.0, 0.5], [0.2, 2.0, -0.4], [-0.3, 0.6, 4.0]])
@@ -117,6 +118,7 @@ def test_p1_hessian_of_a_sum_of_functions_of_entries_is_diagonal():
     exactly_second(lambda x: np.sum(x**3), [np.array([1.0, 2.0])], np.diag([6.0, 12.0]))
 
 
+@pytest.mark.whole_planner
 def test_p1_the_diagonal_of_a_million_variables_in_linear_memory():
     n = 10**6
     x = np.linspace(-1, 1, n)
@@ -129,6 +131,7 @@ def test_p1_the_diagonal_of_a_million_variables_in_linear_memory():
     assert ea.laplacian(lambda x: np.sum(x**2))(x) == 2 * n
 
 
+@pytest.mark.whole_planner
 def test_p3_independent_rows_give_a_block_diagonal():
     w, x = ea.variable("W", (7, 4)), ea.variable("x", (4,))
     loss = np.sum(np.log(1 + np.exp(w @ x)))
@@ -184,6 +187,7 @@ def test_p17_full_blocks_for_each_point():
     check_whole(plain, integers(7, 2, 2, 1))
 
 
+@pytest.mark.whole_planner
 def test_identity_factorisation():
     u, v, t = ea.variable("U", (6, 2)), ea.variable("V", (5, 2)), ea.variable("T", (6, 5))
     assert matrix(ea.diff(np.sum((t - u @ v.T) ** 2), u, u)) == "2 (VᵀV) ⊗ δ"

@@ -189,6 +189,7 @@ def test_hessians_through_equal_and_unequal_indices(f: Callable[[Any], Any]) -> 
         np.testing.assert_allclose(ea.hessian(f, mode=mode)(x), np.array(slopes) / (2 * step), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.whole_planner
 def test_the_hessian_of_rows_that_are_read_by_equal_indices_has_one_delta() -> None:
     found = ea.explain(ea.hessian(lambda E: np.sum(np.sin(E[[0, 2, 2]]) * E[[0, 2, 2]])), np.ones((3, 2)))
     (root,) = found.outputs
@@ -206,6 +207,7 @@ def test_the_hessian_of_an_array_read_by_its_flat_indices_is_diagonal() -> None:
     assert sum([isinstance(operand, Unit) for operand in root.operands]) == 2
 
 
+@pytest.mark.whole_planner
 def test_deltas_are_pulled_out_of_sums_whose_other_common_factors_stay() -> None:
     """``T δ[j,l] [m = 1 + o] + T δ[j,l] δ[m,o]``: pulling T out would leave a sum of maps."""
 
