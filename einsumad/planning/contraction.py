@@ -36,6 +36,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
+from einsumad.planning.kernels import lies_on_diagonals
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
@@ -60,7 +61,7 @@ from einsumad.planning.separation import separate
 def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with every product written in primitive steps."""
     order = topological(roots)
-    summands = {operand for node in order if isinstance(node, Add) for operand in node.operands}
+    summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
     settled: set[Node] = set()
     for node in order:
@@ -75,6 +76,24 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         if not in_force().sharing:
             memo[node] = separate(memo[node], settled, node.digest)
     return tuple([memo[root] for root in roots])
+
+
+def _signed(node: Add) -> Sequence[Node]:
+    """The terms that a sum takes in with their sign; one alone beside diagonals is made before it, sign and all."""
+    dense = [operand for operand in node.operands if not _is_on_diagonals(operand)]
+    return node.operands if len(dense) > 1 else [operand for operand in node.operands if operand not in dense]
+
+
+def _is_on_diagonals(node: Node) -> bool:
+    """Whether a delta ties axes of a product that is not taken apart yet."""
+    rank = len(node.shape)
+    return isinstance(node, Unit) or (
+        isinstance(node, Einsum)
+        and any(
+            isinstance(operand, Unit) and sum([label < rank for label in labels]) > 1
+            for operand, labels in zip(node.operands, node.inputs, strict=True)
+        )
+    )
 
 
 _products: WeakKeyDictionary[Node, dict[tuple[bool, bool], Node]] = WeakKeyDictionary()
@@ -93,15 +112,31 @@ def _known_product(node: Einsum, *, summand: bool) -> Node:
 
 
 def _sum(node: Add) -> Node:
-    """A sum whose operands have its dtype; one of wider operands is cast at the end."""
+    """A sum whose operands have its dtype; one of wider operands is cast at the end. Diagonals are added last."""
     if all(operand.dtype == node.dtype for operand in node.operands):
-        return node
+        return _diagonals_last(node)
     work = np.result_type(node.dtype, *{operand.dtype for operand in node.operands})
     operands: list[Node] = []
     for operand in node.operands:
         wide = cast(operand, work)
         operands.append(_product(wide, summand=False) if isinstance(wide, Einsum) else wide)
     return cast(add(operands, work), node.dtype)
+
+
+def _diagonals_last(node: Add) -> Node:
+    """The sum of the terms that are dense, to which one after the other of those is added that lie on diagonals."""
+    sparse = [operand for operand in node.operands if _is_sparse(operand)]
+    if not sparse or len(sparse) == len(node.operands) or len(node.operands) == 2:
+        return node
+    dense = [operand for operand in node.operands if operand not in set(sparse)]
+    total = dense[0] if len(dense) == 1 else add(dense, node.dtype)
+    for operand in sparse:
+        total = add([total, operand], node.dtype)
+    return total
+
+
+def _is_sparse(node: Node) -> bool:
+    return lies_on_diagonals(node.operands[0] if isinstance(node, Einsum) and only_scales(node) else node)
 
 
 def _product(node: Einsum, *, summand: bool) -> Node:

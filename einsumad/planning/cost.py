@@ -29,6 +29,8 @@ from einsumad.planning.kernels import (
     Merge,
     Overlap,
     Pad,
+    Patched,
+    Place,
     Put,
     Sliced,
     Sum,
@@ -107,7 +109,11 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: Sequence[int], 
     if isinstance(kernel, Window | Merge):
         return Cost(0, 0, 1)
     traffic = [*read, bytes_of(shape, dtype)]
-    found = _work(kernel, operands, traffic, shape, dtype)
+    if isinstance(kernel, Patched):
+        found = _work(kernel.group, operands[: len(kernel.group.inputs)], traffic, shape, dtype)
+        found = replace(found, calls=found.calls + 3 + len(operands))
+    else:
+        found = _work(kernel, operands, traffic, shape, dtype)
     far = sum([size for size in traffic if size > NEAR]) if found.bytes else 0
     return replace(found, far=min(far, found.bytes)) if far else found
 
@@ -130,6 +136,9 @@ def _work(kernel: Kernel, operands: Sequence[Shape], traffic: Sequence[int], sha
             calls = max(len(operands) - 1 + factors, 1)
             rows = _rows(_last_axes(operands, len(shape)), operands, shape, calls)
             return Cost(calls * size, moved, calls, loops=rows)
+        case Place():
+            placed = prod(operands[1]) if len(operands) > 1 else prod(shape[:1])
+            return Cost(placed, 3 * placed * dtype.itemsize, 3)
         case Choose():
             calls = 1 + sum([coefficient != 1 for coefficient in kernel.coefficients])
             return Cost(0, moved, calls, loops=_rows(kernel.inputs, operands, shape))

@@ -97,6 +97,25 @@ class Sum(NamedTuple):
     coefficients: tuple[Number, ...]
 
 
+class Place(NamedTuple):
+    """The first operand plus the second (or a number) with these labels on diagonals, times the coefficient."""
+
+    labels: Labels
+    deltas: tuple[Labels, ...]
+    coefficient: Number
+
+
+class Patched(NamedTuple):
+    """A group of which the operand at `position` is a sum with diagonals, computed as if they were zero; then these.
+
+    The operands are those of the group, with the rest of that sum in its place, and behind them what is placed.
+    """
+
+    group: Group
+    place: Place
+    position: int
+
+
 class Choose(NamedTuple):
     """The second operand where the first holds, else the third, each times its coefficient."""
 
@@ -198,6 +217,8 @@ Kernel: TypeAlias = (
     | Contract
     | Sliced
     | Sum
+    | Place
+    | Patched
     | Choose
     | Apply
     | Call
@@ -291,16 +312,64 @@ def _embed_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
 def fused_kernel(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
     """The kernel of a node, with those of operands that it takes in, given how many users a node has.
 
-    Sums take in factors and become choices between complementary masks; groups take in reciprocals as
-    divisions.
+    Sums take in factors, become choices between complementary masks, and add to a diagonal in place; groups take in
+    reciprocals as divisions.
     """
     kernel, operands = kernel_of(node)
     match kernel:
         case Sum():
-            return _choice(node, operands, users) or _weighted(operands, users)
+            return _choice(node, operands, users) or _placed(operands, users) or _weighted(operands, users)
         case Group() if node.dtype.kind == "f":
-            return _divided(kernel, node, operands, users)
+            return _patched(kernel, node, operands, users) or _divided(kernel, node, operands, users)
     return kernel, operands
+
+
+def _patched(
+    kernel: Group, node: Node, operands: tuple[Node, ...], users: Callable[[Node], int]
+) -> tuple[Kernel, tuple[Node, ...]] | None:
+    """``A[i] (c δ[i,j] + B[i,j])`` as ``A[i] B[i,j]`` with other entries on the diagonal: one pass over all entries."""
+    if kernel.masks:
+        return None
+    for k, (operand, labels) in enumerate(zip(operands, kernel.inputs, strict=True)):
+        found = _placed(operand.operands, users) if isinstance(operand, Add) and users(operand) == 1 else None
+        if found is None or operand.dtype != node.dtype or operands.count(operand) > 1:
+            continue
+        place, (whole, *core) = found
+        if isinstance(place, Place):
+            placed = Place(
+                tuple([labels[axis] for axis in place.labels]),
+                tuple([tuple([labels[axis] for axis in delta]) for delta in place.deltas]),
+                place.coefficient,
+            )
+            return Patched(kernel, placed, k), (*operands[:k], whole, *operands[k + 1 :], *core)
+    return None
+
+
+def _placed(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]] | None:
+    """Two terms of which one is zero but for diagonals, and has no other user."""
+    if len(operands) != 2:
+        return None
+    for whole, term in (operands, operands[::-1]):
+        coefficient, placed = _unscaled(term, users)
+        if lies_on_diagonals(placed) and not lies_on_diagonals(_unscaled(whole, users)[1]) and users(placed) == 1:
+            kernel, core = kernel_of(placed)
+            if isinstance(kernel, Embed):
+                return Place(kernel.labels, kernel.deltas, coefficient * kernel.coefficient), (whole, *core)
+    return None
+
+
+def lies_on_diagonals(node: Node) -> bool:
+    """Whether the tensor is zero but for diagonals, on which it has one tensor or number."""
+    if isinstance(node, Einsum):
+        return kind_of(node) == "embed" and any(isinstance(operand, Unit) for operand in node.operands)
+    return isinstance(node, Unit)
+
+
+def _unscaled(node: Node, users: Callable[[Node], int]) -> tuple[Number, Node]:
+    """The factor in front of a tensor that has no other user, and the tensor."""
+    if isinstance(node, Einsum) and only_scales(node) and users(node) == 1 and isfinite(node.coefficient):
+        return node.coefficient, node.operands[0]
+    return 1, node
 
 
 def _weighted(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:

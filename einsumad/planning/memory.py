@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.functions import elementwise_function
 from einsumad.graph import Labels, Leaf, Shape
-from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Pad, Sum, Take, Window
+from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Pad, Place, Sum, Take, Window
 
 _FALLBACK = 16 * 2**30
 
@@ -166,7 +166,8 @@ class _State:
             copy = buffer < self.inputs or buffer in given
             if not copy:
                 draft, owner = self.drafts[register - self.inputs], self.drafts[buffer - self.inputs]
-                copy = draft.stored != draft.shape or prod(draft.shape) != prod(owner.stored)
+                spread = draft.stored != draft.shape or owner.stored != owner.shape
+                copy = spread or prod(draft.shape) != prod(owner.stored)
                 copy = copy or _takes_diagonal(draft.kernel)
             if copy:
                 source = inputs[register] if register < self.inputs else self.drafts[register - self.inputs]
@@ -190,6 +191,8 @@ def takeable(kernel: Kernel, operands: Sequence[object]) -> tuple[int, ...]:
                 not kernel.masks and _in_order(labels) and not (mixed and operands.count(operand) > 1)
                 for operand, labels in pairs
             ]
+        case Place():
+            places = [True, *[False] * (len(operands) - 1)]
         case Apply():
             places = [elementwise_function(kernel.function).takes_out] * len(operands)
         case _:

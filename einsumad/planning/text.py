@@ -32,6 +32,8 @@ from einsumad.planning.kernels import (
     OneHot,
     Overlap,
     Pad,
+    Patched,
+    Place,
     Put,
     Sliced,
     Sum,
@@ -191,6 +193,24 @@ def _embedded(step: Step, kernel: Embed) -> str:
     return _factor(kernel.coefficient) + " ".join(parts)
 
 
+def _placed(step: Step, kernel: Place) -> str:
+    parts = [_operand(step, 1, _named(step, kernel.labels))] if len(step.operands) > 1 else []
+    parts += [f"δ{_index(_named(step, delta))}" for delta in kernel.deltas]
+    sign = "-" if kernel.coefficient < 0 else "+"
+    return f"{_operand(step, 0, _letters(step))} {sign} {_factor(abs(kernel.coefficient))}{' '.join(parts)}"
+
+
+def _patched(step: Step, kernel: Patched) -> str:
+    count = len(kernel.group.inputs)
+    parts = [_operand(step, count, _named(step, kernel.place.labels))] if len(step.operands) > count else []
+    parts += [f"δ{_index(_named(step, delta))}" for delta in kernel.place.deltas]
+    sign = "-" if kernel.place.coefficient < 0 else "+"
+    texts = [_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.group.inputs)]
+    added = f"{_factor(abs(kernel.place.coefficient))}{' '.join(parts)}"
+    texts[kernel.position] = f"({texts[kernel.position]} {sign} {added})"
+    return _group_text(texts, kernel.group)
+
+
 def _group(step: Step, kernel: Group) -> str:
     return _group_text([_operand(step, k, _named(step, labels)) for k, labels in enumerate(kernel.inputs)], kernel)
 
@@ -286,6 +306,8 @@ _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     OneHot: _one_hot,
     Overlap: _written,
     Pad: _read,
+    Patched: _patched,
+    Place: _placed,
     Put: _written,
     Sliced: _sliced,
     Sum: _sum,

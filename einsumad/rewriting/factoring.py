@@ -91,8 +91,7 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     best: Split | None = None
     output = range(term.rank)
     every = [term, *[other for other, _ in group]]
-    before = sum_work(len(every), output, term.sizes())
-    before += sum([product_work(whole.operands, whole.inputs, output, whole.sizes()) for whole in every])
+    before = sum_work([(whole.operands, whole.inputs, whole.sizes()) for whole in every], output, term.sizes())
     tried: dict[tuple[int, ...], None] = {}
     waiting = [common]
     while waiting and len(tried) < MOST_SUBSETS:
@@ -227,8 +226,7 @@ def _split(term: Product, common: tuple[int, ...], group: Group, before: int) ->
     sizes = _all_sizes(term, rests)
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
-    after = sum_work(1 + len(group), inner, sizes)
-    after += sum(product_work(rest.operands, rest.inputs, inner, sizes) for rest in rests)
+    after = sum_work([(rest.operands, rest.inputs, sizes) for rest in rests], inner, sizes)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
     return Split(before - after, term, common, group), inner
 

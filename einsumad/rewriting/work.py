@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import prod
+from typing import TypeAlias
 
 from einsumad.graph import BOOL, Affine, Labels, Node, Ones, Selection, Unit
 
@@ -27,7 +28,44 @@ def product_work(
     operands: Sequence[Node], inputs: Sequence[Labels], output: Iterable[int], sizes: Mapping[int, int]
 ) -> int:
     """Entries multiplied and moved by the product of the operands, its output written once. Masks count nothing."""
+    work, core = _core_work(operands, inputs, set(output), sizes)
+    return work + (_MOVED * volume(output, sizes) if core else 0)
+
+
+Term: TypeAlias = tuple[Sequence[Node], Sequence[Labels], Mapping[int, int]]
+"""Operands of a product, their labels, and the sizes of these."""
+
+
+def sum_work(terms: Iterable[Term], output: Iterable[int], sizes: Mapping[int, int]) -> int:
+    """Entries multiplied and moved by a sum of products; one that lies on diagonals is added there alone."""
     kept = set(output)
+    whole = volume(kept, sizes)
+    total = dense = spread = 0
+    for operands, inputs, own in terms:
+        work, core = _core_work(operands, inputs, kept, own)
+        total += work
+        if core and core < whole and _ties(operands, inputs, kept):
+            total += (1 + _MOVED) * core
+        elif core:
+            spread += 1
+        else:
+            dense += 1
+    total += (1 + _MOVED) * max(dense + spread - 1, 0) * whole
+    return total if dense else total + _MOVED * whole
+
+
+def _ties(operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int]) -> bool:
+    """Whether a delta ties indices of the result."""
+    return any(
+        isinstance(operand, Unit) and len(kept.intersection(labels)) > 1
+        for operand, labels in zip(operands, inputs, strict=True)
+    )
+
+
+def _core_work(
+    operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int], sizes: Mapping[int, int]
+) -> tuple[int, int]:
+    """The work of what is stored of a product; and its entries where they are to be spread or placed on diagonals."""
     names = _tied_names(operands, inputs, kept)
     sets = [
         _as_bits([names.get(label, label) for label in labels])
@@ -38,13 +76,8 @@ def product_work(
     for bits in sets:
         every |= bits
     core = _as_bits([names.get(label, label) for label in kept]) & every
-    embedded = _MOVED * volume(kept, sizes) if core.bit_count() < len(kept) else 0
-    return embedded + _Contraction(sets, core, sizes).work()
-
-
-def sum_work(terms: int, labels: Iterable[int], sizes: Mapping[int, int]) -> int:
-    """Entries added and moved by a sum of so many terms over the labels."""
-    return (1 + _MOVED) * (terms - 1) * volume(labels, sizes)
+    part = volume(_members(core), sizes) if core.bit_count() < len(kept) else 0
+    return _Contraction(sets, core, sizes).work(), part
 
 
 def _renames(operand: Node) -> bool:

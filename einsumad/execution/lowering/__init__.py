@@ -14,9 +14,10 @@ from einsumad.errors import InternalError
 from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
-from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout
+from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout, lower_place
 from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.operands import Registers, registers_of
+from einsumad.execution.lowering.patched import lower_patched
 from einsumad.execution.lowering.slices import lower_sliced
 from einsumad.execution.lowering.structural import (
     lower_inside,
@@ -44,6 +45,8 @@ from einsumad.planning.kernels import (
     OneHot,
     Overlap,
     Pad,
+    Patched,
+    Place,
     Put,
     Sliced,
     Sum,
@@ -139,6 +142,8 @@ _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
     OneHot: lower_one_hot,
     Overlap: lower_overlap,
     Pad: lower_pad,
+    Patched: lower_patched,
+    Place: lower_place,
     Put: lower_put,
     Sliced: lower_sliced,
     Sum: lower_sum,

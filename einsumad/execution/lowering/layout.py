@@ -19,7 +19,7 @@ from einsumad.execution.lowering.operands import (
 from einsumad.execution.source import dtype_text, number_text, register_name, shape_text
 from einsumad.graph import BOOL, Labels
 from einsumad.notation import to_einsum
-from einsumad.planning.kernels import Embed, Fill, Layout
+from einsumad.planning.kernels import Embed, Fill, Layout, Place
 from einsumad.planning.steps import Step
 
 
@@ -97,6 +97,26 @@ def lower_embed(step: Step, kernel: Embed, registers: Registers) -> list[str]:
         value = lined_up(whole(register, registers), registers.shapes[register], ranks, len(distinct)).text
     zeros = f"{name} = np.zeros({shape_text(step.shape)}, {dtype_text(step.dtype)})"
     return [zeros, f"{view}[...] = {value}"]
+
+
+def lower_place(step: Step, kernel: Place, registers: Registers) -> list[str]:
+    """The statements that add to diagonals of a tensor: of its own memory if it may be taken over, else of a copy."""
+    name, before = register_name(step.register), register_of(step, 0)
+    if step.takes is not None:
+        lines = [f"{name} = {register_name(before)}"]
+    else:
+        lines = [f"{name} = {whole(before, registers)}.copy()"]
+    first = {label: delta[0] for delta in kernel.deltas for label in delta}
+    places = tuple([first.get(axis, axis) for axis in range(len(step.shape))])
+    distinct = tuple(dict.fromkeys(places))
+    view = f'np.einsum("{to_einsum([places], distinct)}", {name})'
+    value = number_text(abs(kernel.coefficient), step.dtype)
+    if len(step.operands) > 1:
+        register = register_of(step, 1)
+        ranks = tuple([distinct.index(first.get(label, label)) for label in kernel.labels])
+        text = lined_up(whole(register, registers), registers.shapes[register], ranks, len(distinct)).text
+        value = text if abs(kernel.coefficient) == 1 else f"{value} * {text}"
+    return [*lines, f"{view}[...] {'-' if kernel.coefficient < 0 else '+'}= {value}"]
 
 
 def lower_fill(step: Step, kernel: Fill, _: Registers) -> list[str]:

@@ -11,7 +11,7 @@ from math import prod
 from einsumad.execution.lowering.contract import product_text
 from einsumad.execution.lowering.operands import Registers
 from einsumad.graph import Labels
-from einsumad.planning.kernels import Apply, Choose, Contract, Group, Layout, Sum
+from einsumad.planning.kernels import Apply, Choose, Contract, Group, Layout, Place, Sum
 from einsumad.planning.steps import Step
 
 Order = tuple[int, ...]
@@ -31,6 +31,8 @@ def order_of(step: Step, registers: Registers) -> Order:
         case Group() | Choose():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, kernel.inputs[position], position, registers)
+        case Place():
+            return _carried(step, identity, 0, registers) if step.takes is not None else identity
         case Sum() | Apply():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, identity, position, registers)

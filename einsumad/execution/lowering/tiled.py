@@ -23,9 +23,11 @@ from einsumad.planning.steps import Operand, Step
 
 ENTRYWISE = (Group, Sum, Apply, Choose)
 
-_BLOCK = 2**13
+_BLOCK = 2**15
 """Entries of a block: a few of them stay in the cache that a core has for itself."""
-_SIDE = 64
+_SHARES = 8
+"""Blocks of a step alone, which are there for threads only."""
+_SIDE = 128
 """Rows and columns of a block where one array is read along the other's rows."""
 _LARGE = 2**18
 """Bytes of a result from which blocks are worth their calls: it leaves that cache."""
@@ -99,7 +101,7 @@ def _crossed(run: Run, registers: Registers, order: Labels) -> set[int]:
     first = run[0].register
     for step in run:
         for operand, labels in zip(step.operands, _labels(step, registers), strict=True):
-            if isinstance(operand, int) and operand < first and _is_whole(operand, step, registers):
+            if isinstance(operand, int) and operand < first and labels and _is_whole(operand, step, registers):
                 found.add(labels[registers.orders[operand][-1]])
     return {axis for axis in found if axis != order[-1] and run[0].shape[axis] > 1}
 
@@ -168,8 +170,9 @@ def _block(run: Run, registers: Registers, order: Labels) -> Shape:
     limits = dict.fromkeys([*crossed, order[-1]], _SIDE) if crossed else {}
     for axis, limit in limits.items():
         block[axis] = min(shape[axis], limit)
+    most = _BLOCK if crossed or len(run) > 1 else max(_BLOCK, -(-prod(shape) // _SHARES))
     for axis in reversed(order):
-        room = _BLOCK // prod(block)
+        room = most // prod(block)
         if axis not in limits and room > 1:
             block[axis] = min(shape[axis], room)
     return tuple(block)
