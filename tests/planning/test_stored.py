@@ -138,6 +138,7 @@ def test_names_of_arrays_do_not_matter(folder):
     assert (read, len(list(folder.iterdir()))) == (2, count)
 
 
+@pytest.mark.whole_planner
 def test_options_machine_and_request_have_files_of_their_own():
     f, x = FUNCTIONS["layers"]
     forgotten(ea.hessian(f), x)
