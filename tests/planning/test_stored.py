@@ -25,6 +25,8 @@ from einsumad.planning.machine import DEFAULT
 from einsumad.planning.stored import folder_in_force
 from tests.planning.products import products
 
+pytestmark = pytest.mark.whole_planner  # nothing is kept without sharing, and options are set here
+
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(8, 3)), np.sign(RNG.normal(size=8))
 INDEX = np.array([0, 2, 2, 1])
@@ -138,7 +140,6 @@ def test_names_of_arrays_do_not_matter(folder):
     assert (read, len(list(folder.iterdir()))) == (2, count)
 
 
-@pytest.mark.whole_planner
 def test_options_machine_and_request_have_files_of_their_own():
     f, x = FUNCTIONS["layers"]
     forgotten(ea.hessian(f), x)
