@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["EINSUMAD_MACHINE"] = "default"  # plans and their texts are the same on every machine
+    os.environ.pop("EINSUMAD_PLAN_CACHE", None)  # and made in this process
     off = config.getoption("--planner-off")
     ea.planner_options(**dict.fromkeys(off, False)).__enter__()
 

@@ -133,7 +133,8 @@ def _work(kernel: Kernel, operands: Sequence[Shape], traffic: Sequence[int], sha
             return _contraction_cost(kernel, operands, traffic, len(shape), dtype)
         case Sum():
             factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
-            calls = max(len(operands) - 1 + factors, 1)
+            negative = all(coefficient < 0 for coefficient in kernel.coefficients)
+            calls = max(len(operands) - 1 + factors + negative, 1)
             rows = _rows(_last_axes(operands, len(shape)), operands, shape, calls)
             return Cost(calls * size, moved, calls, loops=rows)
         case Place():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from itertools import count
 from typing import Self, TypeAlias
 
 from einsumad.planning.machine import machine_number
@@ -27,7 +28,7 @@ class PlannerOptions:
 
     def __enter__(self) -> Self:
         """Put these options in force."""
-        _entered.set((*_entered.get(), (self, _numbers.setdefault(self, len(_numbers)))))
+        _entered.set((*_entered.get(), (self, _numbers.setdefault(self, next(_fresh)))))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -40,6 +41,7 @@ PlanningKey: TypeAlias = tuple[int, int]
 
 _DEFAULT = PlannerOptions()
 _numbers = {_DEFAULT: 0}
+_fresh = count(1)  # a number is drawn once, whichever threads enter options at a time
 _entered: ContextVar[tuple[tuple[PlannerOptions, int], ...]] = ContextVar("planner options", default=((_DEFAULT, 0),))
 
 

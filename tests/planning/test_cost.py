@@ -9,7 +9,8 @@ import einsumad as ea
 from einsumad.functions import apply
 from einsumad.graph import einsum, multiply, ones, unit
 from einsumad.planning import Cost, Machine, binarise, total_cost
-from einsumad.planning.cost import step_cost, summed
+from einsumad.planning.cost import kernel_cost, step_cost, summed
+from einsumad.planning.kernels import Sum
 from tests.planning.products import variable
 
 A, B = variable("a", (20, 30), float), variable("b", (30, 40), np.float64)
@@ -56,6 +57,12 @@ def test_large_tensors_are_far(side, far):
     x, y = (variable(name, (side, side), float) for name in "xy")
     cost = step_cost(multiply(x, y))
     assert (cost.bytes, cost.far) == (3 * 8 * side**2, far)
+
+
+@pytest.mark.parametrize(("coefficients", "calls"), [((1, 1), 1), ((1, -1), 1), ((-1, -1), 2), ((2, -1), 2), ((1,), 1)])
+def test_a_sum_that_is_negative_has_its_sign_turned(coefficients, calls):
+    shapes, kernel = [(4, 4)] * len(coefficients), Sum(coefficients)
+    assert kernel_cost(kernel, shapes, [128] * len(coefficients), (4, 4), np.dtype(float)).calls == calls
 
 
 def test_views_move_nothing():

@@ -25,6 +25,8 @@ from einsumad.planning.machine import DEFAULT
 from einsumad.planning.stored import folder_in_force
 from tests.planning.products import products
 
+pytestmark = pytest.mark.whole_planner  # nothing is kept without sharing, and options are set here
+
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(8, 3)), np.sign(RNG.normal(size=8))
 INDEX = np.array([0, 2, 2, 1])
@@ -165,12 +167,15 @@ def test_nothing_is_kept_without_sharing(folder):
 
 
 def test_functions_of_users_are_not_kept(folder):
-    cube = ea.custom_function(lambda x: x**3, pull=lambda primals, _, g: (g * 3 * primals[0] ** 2,))
+    """What is left of them in a plan is; a rule that is another one gives another plan."""
     x = np.array([1.0, 2.0])
-    for _ in range(2):
-        found, read = forgotten(ea.grad(lambda x: np.sum(cube(x))), x)
-        np.testing.assert_allclose(found, 3 * x**2)
-        assert read == 0
+    for factor in (3, 5):
+        cube = ea.custom_function(lambda x: x**3, pull=lambda p, _, g, k=factor: (g * k * p[0] ** 2,))
+        for _ in range(2):
+            found, _ = forgotten(ea.grad(lambda x: np.sum(cube(x))), x)  # noqa: B023 - called at once
+            np.testing.assert_allclose(found, factor * x**2)
+            forgotten(ea.value_and_grad(lambda x: np.sum(cube(x))), x)  # noqa: B023 - called at once
+    assert list(folder.glob("derivation-*.json")) == []
     assert "#" not in "".join([path.read_text() for path in folder.iterdir()])
 
 

@@ -150,6 +150,7 @@ def test_p3_structure_comes_from_indices_and_not_from_sizes():
     assert found[0] == found[1]
 
 
+@pytest.mark.whole_planner
 def test_p3_six_inputs_side_by_side():
     x = ea.variable("x", (6, 10))
     hessian = ea.diff(np.sum(np.sum(x**2, axis=1) ** 2), x, x)
@@ -157,6 +158,7 @@ def test_p3_six_inputs_side_by_side():
     assert hessian.shape == (6, 10, 6, 10)
 
 
+@pytest.mark.whole_planner
 def test_p17_energy_of_many_points_keeps_the_points_diagonal():
     f, g = ea.variable("F", (3, 3, 250, 4)), ea.variable("G", (3, 3, 250, 4))
     energy = np.sum(np.einsum("ij...,ij...->...", f**2, g))
@@ -172,6 +174,7 @@ def test_p17_energy_of_many_points_keeps_the_points_diagonal():
     )
 
 
+@pytest.mark.whole_planner
 def test_p17_full_blocks_for_each_point():
     """A stored energy that couples the components of a point, not the points."""
     f = ea.variable("F", (3, 3, 5))

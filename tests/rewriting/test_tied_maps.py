@@ -199,6 +199,7 @@ def test_the_hessian_of_rows_that_are_read_by_equal_indices_has_one_delta() -> N
         assert sum([isinstance(o, Unit) for o in term.operands]) == 2
 
 
+@pytest.mark.whole_planner
 def test_the_hessian_of_an_array_read_by_its_flat_indices_is_diagonal() -> None:
     """Both axes of the array are tied, so that one number an entry is computed."""
     places = np.array([[0, 3], [2, 3]])
