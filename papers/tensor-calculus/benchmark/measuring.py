@@ -57,7 +57,7 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
         for name, count in working.items():
             record = records[name]
             spent = sum(record.times) * count
-            if record.failed is None and (not record.times or spent < systems.limits.seconds / 2):
+            if record.failed is None and (not record.times or spent < systems.limits.seconds / 5):
                 answer = _ask(systems.processes[name], record, "round", systems.limits.seconds, calls=count)
                 if answer is not None:
                     record.times.append(answer["seconds"])

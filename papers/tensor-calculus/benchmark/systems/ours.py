@@ -35,6 +35,8 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 
 
 class Ours(System):
+    traced_memory = True
+
     def __init__(self, name: str) -> None:
         base, _, off = name.partition(":-")
         self.compiled = base == "ours"
