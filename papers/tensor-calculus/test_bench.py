@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmark import command, memory, targets
+from benchmark import ablation, command, memory, targets
 from benchmark.case import Case, Job
 from benchmark.cases import CASES
 from benchmark.growth import exponent
@@ -15,7 +15,8 @@ from benchmark.measuring import Limits, Systems, measure
 from benchmark.operations import count_operations
 from benchmark.process import LimitError, Process
 from benchmark.records import Record, Run, load
-from benchmark.systems.base import flat
+from benchmark.systems import installed, open_system
+from benchmark.systems.base import NotOfferedError, flat
 from benchmark.systems.hand import by_hand, compared
 from benchmark.systems.ours import Ours
 from benchmark.tables import case_tables, memory_ratio
@@ -202,6 +203,65 @@ def test_workers_answer_and_a_run_is_saved_and_printed(tmp_path):
     run.save(tmp_path / "run.json")
     assert command.main(["--table", str(tmp_path / "run.json")]) == 1
     assert any("compressed" in line for line in told)
+
+
+def test_a_run_from_the_command_line(tmp_path, capfd):
+    path, folder = tmp_path / "run.json", tmp_path / "plots"
+    arguments = ["--cases", "quadratic-64", "--systems", "ours", "hand", "--rounds", "1", "--threads", "1"]
+    assert command.main([*arguments, "--sizes", "4", "8", "--json", str(path)]) == 0
+    printed = capfd.readouterr().out
+    assert "xᵀAx, float64" in printed
+    assert "threads of each system: 1" in printed
+    assert {(record.kind, record.n) for record in load(path).records} == {
+        (kind, n) for kind in ("function", "gradient", "hessian") for n in (4, 8)
+    }
+    pytest.importorskip("matplotlib")
+    assert command.main(["--table", str(path), "--plots", str(folder)]) == 0
+    assert (folder / "quadratic-64.png").stat().st_size > 1000
+
+
+def test_an_error_of_this_library_is_told(tmp_path, capfd):
+    path = tmp_path / "run.json"
+    Run(records=[Record("logistic", 3, "hessian", "ours", failed="ValueError: no")]).save(path)
+    assert command.main(["--table", str(path)]) == 1
+    assert "FAILED: ours, logistic" in capfd.readouterr().out
+    Run(records=[Record("logistic", 3, "hessian", "ours", failed="over 20 s")]).save(path)
+    assert command.main(["--table", str(path)]) == 0
+
+
+def test_what_options_give_is_shown_as_ratios():
+    records = [Record("logistic", 10, "hessian", ablation.ON, [1e-3], flops=100)]
+    records += [Record("logistic", 10, "hessian", name, [2e-3], flops=300) for name in ablation.VARIANTS[1:]]
+    text = ablation.ablation_table(Run(records=records))
+    assert text.count("2.00") == 6
+    assert text.count("3.00") == 6
+
+
+PEERS = ("jax", "torch", "autograd", "tensorgrad")
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if installed(name)])
+def test_other_systems_give_the_same(name):
+    system = open_system(name)
+    worker = Worker(system)
+    for case, kind in (
+        ("logistic", "hessian"),
+        ("logistic", "hvp"),
+        ("factorisation", "mixed"),
+        ("orders", "third"),
+        ("newton-glm", "newton"),
+        ("layers-tall", "jacobian"),
+        ("kmeans", "diagonal"),
+        ("bundle", "compressed-jacobian"),
+        ("material", "blocks"),
+        ("mixture", "gradient"),
+    ):
+        try:
+            worker.build(case, CASES[case].tiny, kind)
+        except NotOfferedError:
+            assert name in ("autograd", "tensorgrad")
+            continue
+        assert worker.check()["same"], (case, kind)
 
 
 def test_a_limit_ends_the_process():

@@ -17,6 +17,7 @@ def head(run: Run) -> str:
     """Versions, the machine, and what is missing."""
     versions = ", ".join(sorted(set(run.versions.values())))
     lines = [f"{versions}; Python {run.machine.get('python')}, {run.machine.get('cores')} cores"]
+    lines += [f"threads of each system: {run.machine.get('threads') or 'its own choice'}"]
     lines += [f"not installed, left out: {name}" for name in run.missing]
     return "\n".join(lines)
 
@@ -67,7 +68,7 @@ def case_table(run: Run, case: Case) -> str:
 
 
 def _cell(record: Record | None) -> str:
-    if record is None:
+    if record is None or record.failed == "not offered":
         return ""
     if record.seconds is None:
         return f"— ({(record.failed or '')[:14]})"
