@@ -229,6 +229,17 @@ def test_an_error_of_this_library_is_told(tmp_path, capfd):
     assert command.main(["--table", str(path)]) == 0
 
 
+def test_a_wrong_value_is_told_and_counts_for_nothing(tmp_path, capfd):
+    path = tmp_path / "run.json"
+    for system, status in (("jax", 1), ("tensorgrad", 0)):
+        wrong = Record("factorisation", 50, "hessian", system, [1e-6], difference=1.0, same=False)
+        Run(records=[wrong, Record("factorisation", 50, "hessian", "ours", [1e-3])]).save(path)
+        assert command.main(["--table", str(path)]) == status
+        printed = capfd.readouterr().out
+        assert f"WRONG VALUE: {system}, factorisation, n = 50" in printed
+        assert "fastest peer" not in printed
+
+
 def test_what_options_give_is_shown_as_ratios():
     records = [Record("logistic", 10, "hessian", ablation.ON, [1e-3], flops=100)]
     records += [Record("logistic", 10, "hessian", name, [2e-3], flops=300) for name in ablation.VARIANTS[1:]]

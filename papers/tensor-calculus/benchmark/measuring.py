@@ -15,7 +15,7 @@ from typing import Any, Self
 from benchmark.case import Case, Job
 from benchmark.process import LimitError, Process
 from benchmark.records import Record, Run
-from benchmark.systems import OURS, installed
+from benchmark.systems import KNOWN_WRONG, OURS, installed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,9 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
 
 def wrong(record: Record) -> str:
     """What is said of a wrong value."""
-    return f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}"
+    reason = KNOWN_WRONG.get((record.system, record.case))
+    known = f" (known: {reason})" if reason else ""
+    return f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}{known}"
 
 
 def machine(threads: int | None) -> dict[str, Any]:
@@ -136,5 +138,6 @@ def _finish(process: Process, record: Record, limits: Limits) -> None:
 def _tell(record: Record, told: Callable[[str], None]) -> None:
     if record.same is False:
         told(wrong(record))
-    found = f"{1e3 * record.seconds:10.4f} ms" if record.seconds is not None else f"— ({record.failed})"
+    missing = "wrong" if record.same is False else record.failed
+    found = f"{1e3 * record.seconds:10.4f} ms" if record.seconds is not None else f"— ({missing})"
     told(f"  {record.case:<16} n = {record.n:<6} {record.kind:<20} {record.system:<18} {found}")

@@ -37,8 +37,8 @@ class Record:
 
     @property
     def seconds(self) -> float | None:
-        """The median of the rounds."""
-        return median(self.times) if self.times and self.failed is None else None
+        """The median of the rounds; None where it failed or the value was wrong."""
+        return median(self.times) if self.times and self.failed is None and self.same is not False else None
 
     @property
     def peak(self) -> int | None:

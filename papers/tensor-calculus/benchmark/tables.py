@@ -70,9 +70,9 @@ def case_table(run: Run, case: Case) -> str:
 def _cell(record: Record | None) -> str:
     if record is None or record.failed == "not offered":
         return ""
-    if record.seconds is None:
-        return f"— ({(record.failed or '')[:14]})"
-    return number(record.seconds, 1e3) + (" WRONG" if record.same is False else "")
+    if record.same is False:
+        return "WRONG"
+    return f"— ({(record.failed or '')[:14]})" if record.seconds is None else number(record.seconds, 1e3)
 
 
 def _ratios(run: Run, case: str, n: int, kind: str) -> list[str]:
