@@ -63,6 +63,7 @@ def measured(asked: argparse.Namespace) -> Run:
             for job in case.jobs:
                 for n in sizes_of(asked, case, job.kind, job.sizes):
                     measure(systems, run, case, n, job)
+            save(run, asked.json)
     if asked.ablation and not offered():
         print("no ablation: einsumad has no planner_options")
     elif asked.ablation:
@@ -71,7 +72,14 @@ def measured(asked: argparse.Namespace) -> Run:
                 for job in [job for job in case.jobs if job.kind in JOBS]:
                     for n in middle(sizes_of(asked, case, job.kind, job.sizes)):
                         measure(systems, run, case, n, job)
+                save(run, asked.json)
     return run
+
+
+def save(run: Run, path: Path | None) -> None:
+    """Save what there is so far, so that a run that is stopped is not lost."""
+    if path is not None:
+        run.save(path)
 
 
 def tell(text: str) -> None:
@@ -104,8 +112,7 @@ def main(given: Sequence[str]) -> int:
     """Measure or read, print, save."""
     asked = arguments(given)
     run = load(asked.table) if asked.table else measured(asked)
-    if asked.json:
-        run.save(asked.json)
+    save(run, asked.json)
     show([head(run), case_tables(run), first_calls(run), growth_table(run), ablation_table(run), target_table(run)])
     if asked.plots:
         for path in import_module("benchmark.plots").draw(run, asked.plots):
