@@ -14,7 +14,7 @@ from benchmark.growth import exponent
 from benchmark.measuring import Limits, Systems, measure
 from benchmark.operations import count_operations
 from benchmark.process import LimitError, Process
-from benchmark.records import Record, Run, load
+from benchmark.records import Record, Run, load, ratio
 from benchmark.systems import installed, open_system
 from benchmark.systems.base import NotOfferedError, flat
 from benchmark.systems.hand import by_hand, compared
@@ -227,6 +227,18 @@ def test_an_error_of_this_library_is_told(tmp_path, capfd):
     assert "FAILED: ours, logistic" in capfd.readouterr().out
     Run(records=[Record("logistic", 3, "hessian", "ours", failed="over 20 s")]).save(path)
     assert command.main(["--table", str(path)]) == 0
+
+
+def test_systems_are_compared_round_by_round():
+    ours = Record("logistic", 10, "hessian", "ours", [1.0, 30.0, 2.0])
+    hand = Record("logistic", 10, "hessian", "hand", [2.0, 10.0, 2.0])
+    assert ratio(ours, hand) == 1.0
+    gradient = Record("logistic", 10, "gradient", "ours", [4.0, 5.0, 6.0])
+    assert ratio(ours, gradient) == 2.0 / 5.0
+    hand.times.pop()
+    assert ratio(ours, hand) == 2.0 / 6.0
+    hand.same = False
+    assert ratio(ours, hand) is None
 
 
 def test_a_wrong_value_is_told_and_counts_for_nothing(tmp_path, capfd):

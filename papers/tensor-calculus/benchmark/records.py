@@ -47,6 +47,20 @@ class Record:
         return max(known) if known else None
 
 
+def ratio(above: Record | None, below: Record | None) -> float | None:
+    """How many times longer one job takes than another; None where one of them is not known.
+
+    Rounds of one job go through the systems in turn, so two systems are compared round by round, and the ratio is the
+    median of these; rounds of different jobs are not at one time, and there it is that of the medians.
+    """
+    if above is None or below is None or above.seconds is None or below.seconds is None:
+        return None
+    same = (above.case, above.n, above.kind) == (below.case, below.n, below.kind)
+    if same and len(above.times) == len(below.times):
+        return median([a / b for a, b in zip(above.times, below.times, strict=True)])
+    return above.seconds / below.seconds
+
+
 @dataclass
 class Run:
     """All records, with the versions of the systems and what is not installed."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from benchmark.case import KINDS, Case
 from benchmark.cases import CASES
-from benchmark.records import Record, Run
+from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
 
 
@@ -43,16 +43,12 @@ def number(value: float | None, unit: float = 1.0) -> str:
     return f"{scaled:.0f}" if scaled >= 1000 else f"{scaled:#.3g}"
 
 
-def fastest_peer(run: Run, case: str, n: int, kind: str, systems: Sequence[str] = PEERS) -> tuple[str, float] | None:
+def fastest_peer(run: Run, case: str, n: int, kind: str, systems: Sequence[str] = PEERS) -> Record | None:
     """The quickest of the other systems; for a compressed Hessian also those that return it dense."""
     kinds = (kind, "hessian") if kind == "compressed" else (kind,)
-    found = [
-        (seconds, name)
-        for name in systems
-        for asked in kinds
-        if (seconds := run.seconds(case, n, asked, name)) is not None
-    ]
-    return (min(found)[1], min(found)[0]) if found else None
+    found = [run.find(case, n, asked, name) for name in systems for asked in kinds]
+    known = [(record.seconds, record) for record in found if record is not None and record.seconds is not None]
+    return min(known, key=lambda pair: pair[0])[1] if known else None
 
 
 def case_table(run: Run, case: Case) -> str:
@@ -79,10 +75,10 @@ def _ratios(run: Run, case: str, n: int, kind: str) -> list[str]:
     ours = run.find(case, n, kind, "ours")
     if ours is None or ours.seconds is None:
         return ["", "", "", ""]
-    hand, peer = run.seconds(case, n, kind, "hand"), fastest_peer(run, case, n, kind)
+    to_hand, peer = ratio(ours, run.find(case, n, kind, "hand")), fastest_peer(run, case, n, kind)
     return [
-        number(ours.seconds / hand) if hand else "",
-        f"{number(peer[1] / ours.seconds)} {peer[0]}" if peer else "",
+        "" if to_hand is None else number(to_hand),
+        f"{number(ratio(peer, ours))} {peer.system}" if peer else "",
         f"{number(ours.first, 1e3)} ms",
         number(memory_ratio(ours)),
     ]
