@@ -38,6 +38,12 @@ def test_result_of_this_library_is_the_one_by_hand(ours, case, job):
     assert largest_difference(found, compared(job, plain, by_hand(job, plain)())) <= case.tolerance
 
 
+def test_what_is_written_for_a_graph_is_not_asked_without_compile():
+    case = CASES["material"]
+    with pytest.raises(NotOfferedError):
+        Ours("ours-uncompiled").build(case, case.job("blocks"), case.data(4))
+
+
 def differences(f, x, step):
     """Derivatives of f's result in the entries of x, by central differences of fourth order; axes of x last."""
     columns = []
