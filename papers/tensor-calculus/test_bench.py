@@ -235,6 +235,13 @@ def test_an_error_of_this_library_is_told(tmp_path, capfd):
     assert command.main(["--table", str(path)]) == 0
 
 
+def test_a_first_call_is_what_it_takes_more():
+    short = Record("logistic", 10, "hessian", "ours", [0.001], first=0.004, stages={"plan": 0.001})
+    assert targets.first_call(short) == pytest.approx(0.003)
+    long = Record("logistic", 10, "hessian", "ours", [1.0], first=1.5, stages={"plan": 0.001, "trace": 0.002})
+    assert targets.first_call(long) == pytest.approx(0.003)
+
+
 def test_systems_are_compared_round_by_round():
     ours = Record("logistic", 10, "hessian", "ours", [1.0, 30.0, 2.0])
     hand = Record("logistic", 10, "hessian", "hand", [2.0, 10.0, 2.0])

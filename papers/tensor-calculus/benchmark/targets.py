@@ -14,6 +14,9 @@ from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
 from benchmark.tables import columns, fastest_peer, memory_ratio, number
 
+LONG = 0.01
+"""Seconds from which a call takes long beside what its first one takes more."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -148,9 +151,14 @@ def _of_first_calls(run: Run) -> Iterator[Target]:
 
 
 def first_call(record: Record | None) -> float | None:
-    """Seconds of a first call beyond those of the others: tracing, deriving, planning, compiling."""
+    """Seconds of a first call beyond those of the others: tracing, deriving, planning, compiling.
+
+    Where a call itself takes long, its noise would be larger than the difference; there the stages are added up.
+    """
     if record is None or record.first is None or record.seconds is None:
         return None
+    if record.stages and record.seconds > LONG:
+        return sum(record.stages.values())
     return max(0.0, record.first - record.seconds)
 
 
