@@ -7,15 +7,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmark import command, memory, targets
+from benchmark import ablation, command, memory, targets
 from benchmark.case import Case, Job
 from benchmark.cases import CASES
 from benchmark.growth import exponent
 from benchmark.measuring import Limits, Systems, measure
 from benchmark.operations import count_operations
 from benchmark.process import LimitError, Process
-from benchmark.records import Record, Run, load
-from benchmark.systems.base import flat
+from benchmark.records import Record, Run, load, ratio
+from benchmark.systems import installed, open_system
+from benchmark.systems.base import NotOfferedError, flat
 from benchmark.systems.hand import by_hand, compared
 from benchmark.systems.ours import Ours
 from benchmark.tables import case_tables, memory_ratio
@@ -35,6 +36,12 @@ def test_result_of_this_library_is_the_one_by_hand(ours, case, job):
     plain = case.data(case.tiny)
     found = ours.arrays(job, plain, ours.build(case, job, plain)())
     assert largest_difference(found, compared(job, plain, by_hand(job, plain)())) <= case.tolerance
+
+
+def test_what_is_written_for_a_graph_is_not_asked_without_compile():
+    case = CASES["material"]
+    with pytest.raises(NotOfferedError):
+        Ours("ours-uncompiled").build(case, case.job("blocks"), case.data(4))
 
 
 def differences(f, x, step):
@@ -202,6 +209,91 @@ def test_workers_answer_and_a_run_is_saved_and_printed(tmp_path):
     run.save(tmp_path / "run.json")
     assert command.main(["--table", str(tmp_path / "run.json")]) == 1
     assert any("compressed" in line for line in told)
+
+
+def test_a_run_from_the_command_line(tmp_path, capfd):
+    path, folder = tmp_path / "run.json", tmp_path / "plots"
+    arguments = ["--cases", "quadratic-64", "--systems", "ours", "hand", "--rounds", "1", "--threads", "1"]
+    assert command.main([*arguments, "--sizes", "4", "8", "--json", str(path)]) == 0
+    printed = capfd.readouterr().out
+    assert "xᵀAx, float64" in printed
+    assert "threads of each system: 1" in printed
+    assert {(record.kind, record.n) for record in load(path).records} == {
+        (kind, n) for kind in ("function", "gradient", "hessian") for n in (4, 8)
+    }
+    pytest.importorskip("matplotlib")
+    assert command.main(["--table", str(path), "--plots", str(folder)]) == 0
+    assert (folder / "quadratic-64.png").stat().st_size > 1000
+
+
+def test_an_error_of_this_library_is_told(tmp_path, capfd):
+    path = tmp_path / "run.json"
+    Run(records=[Record("logistic", 3, "hessian", "ours", failed="ValueError: no")]).save(path)
+    assert command.main(["--table", str(path)]) == 1
+    assert "FAILED: ours, logistic" in capfd.readouterr().out
+    Run(records=[Record("logistic", 3, "hessian", "ours", failed="over 20 s")]).save(path)
+    assert command.main(["--table", str(path)]) == 0
+
+
+def test_a_first_call_is_what_it_takes_more():
+    short = Record("logistic", 10, "hessian", "ours", [0.001], first=0.004, stages={"plan": 0.001})
+    assert targets.first_call(short) == pytest.approx(0.003)
+    long = Record("logistic", 10, "hessian", "ours", [1.0], first=1.5, stages={"plan": 0.001, "trace": 0.002})
+    assert targets.first_call(long) == pytest.approx(0.003)
+
+
+def test_systems_are_compared_round_by_round():
+    ours = Record("logistic", 10, "hessian", "ours", [1.0, 30.0, 2.0])
+    hand = Record("logistic", 10, "hessian", "hand", [2.0, 10.0, 2.0])
+    assert ratio(ours, hand) == 1.0
+    gradient = Record("logistic", 10, "gradient", "ours", [4.0, 5.0, 6.0])
+    assert ratio(ours, gradient) == 2.0 / 5.0
+    hand.times.pop()
+    assert ratio(ours, hand) == 2.0 / 6.0
+    hand.same = False
+    assert ratio(ours, hand) is None
+
+
+def test_a_wrong_value_is_told_and_counts_for_nothing(tmp_path, capfd):
+    path = tmp_path / "run.json"
+    for system, status in (("jax", 1), ("tensorgrad", 0)):
+        wrong = Record("factorisation", 50, "hessian", system, [1e-6], difference=1.0, same=False)
+        Run(records=[wrong, Record("factorisation", 50, "hessian", "ours", [1e-3])]).save(path)
+        assert command.main(["--table", str(path)]) == status
+        printed = capfd.readouterr().out
+        assert f"WRONG VALUE: {system}, factorisation, n = 50" in printed
+        assert "fastest peer" not in printed
+
+
+def test_what_options_give_is_shown_as_ratios():
+    records = [Record("logistic", 10, "hessian", ablation.ON, [1e-3], flops=100)]
+    records += [Record("logistic", 10, "hessian", name, [2e-3], flops=300) for name in ablation.VARIANTS[1:]]
+    text = ablation.ablation_table(Run(records=records))
+    assert text.count("2.00") == 6
+    assert text.count("3.00") == 6
+
+
+PEERS = ("jax", "torch", "autograd", "tensorgrad")
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if installed(name)])
+def test_other_systems_give_the_same(name):
+    system = open_system(name)
+    worker = Worker(system)
+    for case, kind in (
+        ("logistic", "hessian"),
+        ("factorisation", "mixed"),
+        ("newton-glm", "newton"),
+        ("kmeans", "diagonal"),
+        ("bundle", "compressed-jacobian"),
+        ("material", "blocks"),
+    ):
+        try:
+            worker.build(case, CASES[case].tiny, kind)
+        except NotOfferedError:
+            assert name in ("autograd", "tensorgrad")
+            continue
+        assert worker.check()["same"], (case, kind)
 
 
 def test_a_limit_ends_the_process():

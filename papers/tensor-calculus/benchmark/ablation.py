@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from benchmark.case import KINDS
-from benchmark.records import Run
+from benchmark.records import Run, ratio
 from benchmark.tables import columns, number
 
 OPTIONS = ("cross_country", "compression", "factoring", "sharing", "symmetry")
@@ -32,12 +32,14 @@ def ablation_table(run: Run) -> str:
         key = (record.case, record.n, record.kind)
         found = [run.find(*key, name) for name in VARIANTS[1:]]
         base = [f"{KINDS[record.kind]}, {record.case}", str(record.n)]
-        times = [_ratio(other and other.seconds, record.seconds) for other in found]
+        times = [_shown(ratio(other, record)) for other in found]
         rows.append([*base, number(record.seconds, 1e3), *times])
-        flops = [_ratio(other and other.flops, record.flops) for other in found]
+        flops = [
+            _shown(other.flops / record.flops if other and other.flops and record.flops else None) for other in found
+        ]
         work.append([*base, "—" if record.flops is None else f"{record.flops:,}", *flops])
     return f"{columns(rows)}\n\n{columns(work)}" if len(rows) > 1 else ""
 
 
-def _ratio(above: float | None, below: float | None) -> str:
-    return f"{above / below:.2f}" if above and below else "—"
+def _shown(value: float | None) -> str:
+    return "—" if value is None else f"{value:.2f}"

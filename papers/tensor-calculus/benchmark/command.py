@@ -1,6 +1,7 @@
 """The command line.
 
-Owns what may be asked for and the order of the run. Invariant: the exit status is not zero where a value was wrong.
+Owns what may be asked for and the order of the run. Invariant: the exit status is not zero where a value was wrong
+that was not known to be, or this library raised an error.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from benchmark.ablation import JOBS, VARIANTS, ablation_table, offered
 from benchmark.case import Case
 from benchmark.cases import CASES
 from benchmark.growth import growth_table
-from benchmark.measuring import Limits, Systems, machine, measure
-from benchmark.records import Run, load
-from benchmark.systems import SYSTEMS
+from benchmark.measuring import Limits, Systems, machine, measure, wrong
+from benchmark.records import Record, Run, load
+from benchmark.systems import KNOWN_WRONG, OURS, SYSTEMS
 from benchmark.tables import case_tables, first_calls, head
 from benchmark.targets import target_table
 
@@ -51,26 +52,39 @@ def environment(threads: int | None) -> dict[str, str]:
 
 def measured(asked: argparse.Namespace) -> Run:
     """Measure what is asked for."""
-    run = Run(machine=machine())
+    run = Run(machine=machine(asked.threads))
     rounds = asked.rounds or (5 if asked.quick else 9)
     seconds = asked.seconds or (3.0 if asked.quick else 20.0)
     limits = Limits(rounds, 0.005 if asked.quick else 0.05, seconds, int(asked.memory * 2**30))
     surroundings = environment(asked.threads)
-    with Systems(asked.systems, limits, surroundings, print) as systems:
+    with Systems(asked.systems, limits, surroundings, tell) as systems:
         run.missing = systems.missing
         for case in [CASES[name] for name in asked.cases]:
             for job in case.jobs:
                 for n in sizes_of(asked, case, job.kind, job.sizes):
                     measure(systems, run, case, n, job)
+            save(run, asked.json)
     if asked.ablation and not offered():
         print("no ablation: einsumad has no planner_options")
     elif asked.ablation:
-        with Systems(VARIANTS, limits, surroundings, print) as systems:
+        with Systems(VARIANTS, limits, surroundings, tell) as systems:
             for case in [CASES[name] for name in asked.cases]:
                 for job in [job for job in case.jobs if job.kind in JOBS]:
                     for n in middle(sizes_of(asked, case, job.kind, job.sizes)):
                         measure(systems, run, case, n, job)
+                save(run, asked.json)
     return run
+
+
+def save(run: Run, path: Path | None) -> None:
+    """Save what there is so far, so that a run that is stopped is not lost."""
+    if path is not None:
+        run.save(path)
+
+
+def tell(text: str) -> None:
+    """Print at once, so that a run can be watched."""
+    print(text, flush=True)
 
 
 def sizes_of(asked: argparse.Namespace, case: Case, kind: str, own: Sequence[int] | None) -> Sequence[int]:
@@ -98,13 +112,19 @@ def main(given: Sequence[str]) -> int:
     """Measure or read, print, save."""
     asked = arguments(given)
     run = load(asked.table) if asked.table else measured(asked)
-    if asked.json:
-        run.save(asked.json)
+    save(run, asked.json)
     show([head(run), case_tables(run), first_calls(run), growth_table(run), ablation_table(run), target_table(run)])
     if asked.plots:
         for path in import_module("benchmark.plots").draw(run, asked.plots):
             print(f"drawn: {path}")
-    wrong = [record for record in run.records if record.same is False]
-    for record in wrong:
-        print(f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}")
-    return 1 if wrong else 0
+    wrong_ones = [record for record in run.records if record.same is False]
+    broken_ones = [f"FAILED: {r.system}, {r.case}, n = {r.n}, {r.kind}: {r.failed}" for r in run.records if broken(r)]
+    show(["\n".join([*map(wrong, wrong_ones), *broken_ones])])
+    own = [record for record in wrong_ones if (record.system, record.case) not in KNOWN_WRONG]
+    return 1 if own or broken_ones else 0
+
+
+def broken(record: Record) -> bool:
+    """Whether this library, or a hand-written version, raised an error: other systems may."""
+    ours = record.system.partition(":")[0] in (*OURS, "hand")
+    return ours and record.failed is not None and "Error: " in record.failed

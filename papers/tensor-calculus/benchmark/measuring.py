@@ -15,7 +15,7 @@ from typing import Any, Self
 from benchmark.case import Case, Job
 from benchmark.process import LimitError, Process
 from benchmark.records import Record, Run
-from benchmark.systems import OURS, installed
+from benchmark.systems import KNOWN_WRONG, OURS, installed
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
         for name, count in working.items():
             record = records[name]
             spent = sum(record.times) * count
-            if record.failed is None and (not record.times or spent < systems.limits.seconds / 2):
+            if record.failed is None and (not record.times or spent < systems.limits.seconds / 5):
                 answer = _ask(systems.processes[name], record, "round", systems.limits.seconds, calls=count)
                 if answer is not None:
                     record.times.append(answer["seconds"])
@@ -69,13 +69,20 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
         _tell(record, systems.told)
 
 
-def machine() -> dict[str, Any]:
+def wrong(record: Record) -> str:
+    """What is said of a wrong value."""
+    reason = KNOWN_WRONG.get((record.system, record.case))
+    known = f" (known: {reason})" if reason else ""
+    return f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}{known}"
+
+
+def machine(threads: int | None) -> dict[str, Any]:
     """What times depend on, for the head of the tables."""
     return {
         "python": platform.python_version(),
         "processor": platform.machine(),
         "cores": os.cpu_count(),
-        "threads": os.environ.get("OPENBLAS_NUM_THREADS"),
+        "threads": threads or os.environ.get("OPENBLAS_NUM_THREADS"),
     }
 
 
@@ -123,13 +130,14 @@ def _finish(process: Process, record: Record, limits: Limits) -> None:
         answer = _ask(process, record, "plan", limits.seconds)
         record.flops, record.steps = (None, None) if answer is None else (answer["flops"], answer["steps"])
     for do in ("memory", "check"):
-        answer = _ask(process, record, do, limits.seconds)
+        answer = _ask(process, record, do, 3 * limits.seconds)
         for name, value in (answer or {}).items():
             setattr(record, name, value)
 
 
 def _tell(record: Record, told: Callable[[str], None]) -> None:
     if record.same is False:
-        told(f"WRONG VALUE: {record.system}, {record.case}, n = {record.n}, {record.kind}: {record.difference:.1e}")
-    found = f"{1e3 * record.seconds:10.4f} ms" if record.seconds is not None else f"— ({record.failed})"
+        told(wrong(record))
+    missing = "wrong" if record.same is False else record.failed
+    found = f"{1e3 * record.seconds:10.4f} ms" if record.seconds is not None else f"— ({missing})"
     told(f"  {record.case:<16} n = {record.n:<6} {record.kind:<20} {record.system:<18} {found}")

@@ -14,7 +14,15 @@ from benchmark.case import KINDS
 from benchmark.cases import CASES
 from benchmark.records import Run
 
-_STYLE = {"ours": ("C3", "-"), "ours-uncompiled": ("C3", ":"), "hand": ("black", "--")}
+_STYLE = {
+    "ours": ("C3", "-"),
+    "ours-uncompiled": ("C3", ":"),
+    "hand": ("black", "--"),
+    "jax": ("C0", "-"),
+    "torch": ("C1", "-"),
+    "autograd": ("C2", "-"),
+    "tensorgrad": ("C4", "-"),
+}
 
 
 def draw(run: Run, folder: Path) -> list[Path]:
@@ -45,9 +53,11 @@ def _panel(panel: Axes, run: Run, case: str, kind: str) -> None:
     for system in dict.fromkeys([record.system for record in records if ":" not in record.system]):
         points = sorted([(r.n, 1e3 * r.seconds) for r in records if r.system == system and r.seconds is not None])
         if points:
-            colour, line = _STYLE.get(system, (None, "-"))
-            sizes, times = zip(*points, strict=True)
-            panel.loglog(sizes, times, line, color=colour, marker=".", label=system)
+            colour, line = _STYLE[system]
+            panel.loglog(*zip(*points, strict=True), line, color=colour, marker=".", label=system)
+    sizes = sorted({record.n for record in records})
+    panel.set_xticks(sizes, [str(n) for n in sizes], fontsize="small")
+    panel.minorticks_off()
     panel.set_title(KINDS[kind])
     panel.set_xlabel(CASES[case].parameter)
     panel.set_ylabel("milliseconds")

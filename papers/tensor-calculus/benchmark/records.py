@@ -37,14 +37,28 @@ class Record:
 
     @property
     def seconds(self) -> float | None:
-        """The median of the rounds."""
-        return median(self.times) if self.times and self.failed is None else None
+        """The median of the rounds; None where it failed or the value was wrong."""
+        return median(self.times) if self.times and self.failed is None and self.same is not False else None
 
     @property
     def peak(self) -> int | None:
         """The peak of memory: the larger of the two measures."""
         known = [bytes_ for bytes_ in (self.resident, self.allocated) if bytes_ is not None]
         return max(known) if known else None
+
+
+def ratio(above: Record | None, below: Record | None) -> float | None:
+    """How many times longer one job takes than another; None where one of them is not known.
+
+    Rounds of one job go through the systems in turn, so two systems are compared round by round, and the ratio is the
+    median of these; rounds of different jobs are not at one time, and there it is that of the medians.
+    """
+    if above is None or below is None or above.seconds is None or below.seconds is None:
+        return None
+    same = (above.case, above.n, above.kind) == (below.case, below.n, below.kind)
+    if same and len(above.times) == len(below.times):
+        return median([a / b for a, b in zip(above.times, below.times, strict=True)])
+    return above.seconds / below.seconds
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from benchmark.case import KINDS, Case
 from benchmark.cases import CASES
-from benchmark.records import Record, Run
+from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
 
 
@@ -17,6 +17,7 @@ def head(run: Run) -> str:
     """Versions, the machine, and what is missing."""
     versions = ", ".join(sorted(set(run.versions.values())))
     lines = [f"{versions}; Python {run.machine.get('python')}, {run.machine.get('cores')} cores"]
+    lines += [f"threads of each system: {run.machine.get('threads') or 'its own choice'}"]
     lines += [f"not installed, left out: {name}" for name in run.missing]
     return "\n".join(lines)
 
@@ -42,16 +43,12 @@ def number(value: float | None, unit: float = 1.0) -> str:
     return f"{scaled:.0f}" if scaled >= 1000 else f"{scaled:#.3g}"
 
 
-def fastest_peer(run: Run, case: str, n: int, kind: str, systems: Sequence[str] = PEERS) -> tuple[str, float] | None:
+def fastest_peer(run: Run, case: str, n: int, kind: str, systems: Sequence[str] = PEERS) -> Record | None:
     """The quickest of the other systems; for a compressed Hessian also those that return it dense."""
     kinds = (kind, "hessian") if kind == "compressed" else (kind,)
-    found = [
-        (seconds, name)
-        for name in systems
-        for asked in kinds
-        if (seconds := run.seconds(case, n, asked, name)) is not None
-    ]
-    return (min(found)[1], min(found)[0]) if found else None
+    found = [run.find(case, n, asked, name) for name in systems for asked in kinds]
+    known = [(record.seconds, record) for record in found if record is not None and record.seconds is not None]
+    return min(known, key=lambda pair: pair[0])[1] if known else None
 
 
 def case_table(run: Run, case: Case) -> str:
@@ -67,21 +64,21 @@ def case_table(run: Run, case: Case) -> str:
 
 
 def _cell(record: Record | None) -> str:
-    if record is None:
+    if record is None or record.failed == "not offered":
         return ""
-    if record.seconds is None:
-        return f"— ({(record.failed or '')[:14]})"
-    return number(record.seconds, 1e3) + (" WRONG" if record.same is False else "")
+    if record.same is False:
+        return "WRONG"
+    return f"— ({(record.failed or '')[:14]})" if record.seconds is None else number(record.seconds, 1e3)
 
 
 def _ratios(run: Run, case: str, n: int, kind: str) -> list[str]:
     ours = run.find(case, n, kind, "ours")
     if ours is None or ours.seconds is None:
         return ["", "", "", ""]
-    hand, peer = run.seconds(case, n, kind, "hand"), fastest_peer(run, case, n, kind)
+    to_hand, peer = ratio(ours, run.find(case, n, kind, "hand")), fastest_peer(run, case, n, kind)
     return [
-        number(ours.seconds / hand) if hand else "",
-        f"{number(peer[1] / ours.seconds)} {peer[0]}" if peer else "",
+        "" if to_hand is None else number(to_hand),
+        f"{number(ratio(peer, ours))} {peer.system}" if peer else "",
         f"{number(ours.first, 1e3)} ms",
         number(memory_ratio(ours)),
     ]

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmark.case import KINDS
-from benchmark.records import Record, Run
+from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
 from benchmark.tables import columns, fastest_peer, memory_ratio, number
+
+LONG = 0.01
+"""Seconds from which a call takes long beside what its first one takes more."""
 
 
 @dataclass(frozen=True)
@@ -86,42 +89,38 @@ def target_table(run: Run) -> str:
     return f"{columns(rows)}\n{counts}" if len(rows) > 1 else f"what must be shown: {counts}"
 
 
-def _ratio(above: float | None, below: float | None) -> float | None:
-    return above / below if above is not None and below else None
-
-
 def _of_hessians(run: Run) -> Iterator[Target]:
     for case, n, kind, most, least, peers in _HESSIANS:
         text = f"{KINDS[kind]}, {case}, n = {n}"
-        ours = run.seconds(case, n, kind, "ours")
-        yield Target(f"{text}: time / by hand", _ratio(ours, run.seconds(case, n, kind, "hand")), most)
+        ours = run.find(case, n, kind, "ours")
+        yield Target(f"{text}: time / by hand", ratio(ours, run.find(case, n, kind, "hand")), most)
         peer, other = fastest_peer(run, case, n, kind, peers), fastest_peer(run, case, n, kind, _AUTOMATIC)
         yield Target(
             f"{text}: fastest peer / time",
-            _ratio(peer and peer[1], ours),
+            ratio(peer, ours),
             least,
             at_most=False,
-            note="; ".join(dict.fromkeys([f"{p[0]} {number(_ratio(p[1], ours))}" for p in (peer, other) if p])),
+            note="; ".join(dict.fromkeys([f"{p.system} {number(ratio(p, ours))}" for p in (peer, other) if p])),
         )
 
 
 def _of_gradients(run: Run) -> Iterator[Target]:
     for case, sizes in _PROBLEMS.items():
         for n in sizes:
-            ours = run.seconds(case, n, "value+gradient", "ours")
-            plain = [run.seconds(case, n, "function", name) for name in ("ours", "ours-uncompiled")]
-            function = min([seconds for seconds in plain if seconds is not None], default=None)
+            ours = run.find(case, n, "value+gradient", "ours")
+            plain = [ratio(ours, run.find(case, n, "function", name)) for name in ("ours", "ours-uncompiled")]
+            to_function = max([known for known in plain if known is not None], default=None)
             text = f"value and gradient, {case}, n = {n}"
-            yield Target(f"{text}: time / function", _ratio(ours, function), 3)
-            jax = run.seconds(case, n, "value+gradient", "jax")
-            yield Target(f"{text}: JAX / time", _ratio(jax, ours), 1, at_most=False)
+            yield Target(f"{text}: time / function", to_function, 3)
+            jax = run.find(case, n, "value+gradient", "jax")
+            yield Target(f"{text}: JAX / time", ratio(jax, ours), 1, at_most=False)
 
 
 def _of_products(run: Run) -> Iterator[Target]:
     for case, sizes in _PRODUCTS.items():
         for n in sizes:
-            times = [run.seconds(case, n, kind, "ours") for kind in ("hvp", "gradient")]
-            yield Target(f"Hessian-vector product, {case}, n = {n}: time / gradient", _ratio(*times), 4)
+            product, gradient = [run.find(case, n, kind, "ours") for kind in ("hvp", "gradient")]
+            yield Target(f"Hessian-vector product, {case}, n = {n}: time / gradient", ratio(product, gradient), 4)
 
 
 def _of_tracing(run: Run) -> Iterator[Target]:
@@ -152,20 +151,25 @@ def _of_first_calls(run: Run) -> Iterator[Target]:
 
 
 def first_call(record: Record | None) -> float | None:
-    """Seconds of a first call beyond those of the others: tracing, deriving, planning, compiling."""
+    """Seconds of a first call beyond those of the others: tracing, deriving, planning, compiling.
+
+    Where a call itself takes long, its noise would be larger than the difference; there the stages are added up.
+    """
     if record is None or record.first is None or record.seconds is None:
         return None
+    if record.stages and record.seconds > LONG:
+        return sum(record.stages.values())
     return max(0.0, record.first - record.seconds)
 
 
 def _of_memory(run: Run) -> Iterator[Target]:
     worst: dict[tuple[str, str], Record] = {}
     for record in run.records:
-        ratio = memory_ratio(record)
-        if record.system != "ours" or ratio is None or (record.given or 0) + (record.result or 0) < LARGE:
+        multiple = memory_ratio(record)
+        if record.system != "ours" or multiple is None or (record.given or 0) + (record.result or 0) < LARGE:
             continue
         known = worst.get((record.case, record.kind))
-        if known is None or ratio > (memory_ratio(known) or 0):
+        if known is None or multiple > (memory_ratio(known) or 0):
             worst[record.case, record.kind] = record
     for (case, kind), record in worst.items():
         yield Target(f"peak memory / (given + result), {KINDS[kind]}, {case}, n = {record.n}", memory_ratio(record), 2)

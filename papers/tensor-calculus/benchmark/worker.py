@@ -71,7 +71,7 @@ class Worker:
         """Peaks of memory, and the bytes of what is given and of the result."""
         result = self.system.nbytes(self.run())
         found = {"resident": resident_peak(self.run), "given": self.plain.nbytes, "result": result}
-        return {**found, "allocated": None if self.system.own_memory else allocated_peak(self.run)}
+        return {**found, "allocated": allocated_peak(self.run) if self.system.traced_memory else None}
 
     def check(self) -> dict[str, Any]:
         """The largest difference from the hand-written result, as a multiple of its largest entry."""

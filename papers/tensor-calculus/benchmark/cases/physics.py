@@ -26,37 +26,38 @@ def material(xp: Any, c: Any, F: Any) -> Any:
     return 0.5 * c.shear * squares - c.shear * xp.sum(logs) + 0.5 * c.bulk * xp.sum(logs**2)
 
 
-def _cofactors(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cofactors and determinants of 3 × 3 matrices."""
-    up, down = F[:, _NEXT], F[:, _LAST]
-    cofactors = up[:, :, _NEXT] * down[:, :, _LAST]
-    cofactors -= up[:, :, _LAST] * down[:, :, _NEXT]
-    return cofactors, np.sum(F[:, 0] * cofactors[:, 0], axis=1)
+def _cofactors(F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The matrices with the points along the last axis, which makes long inner loops; cofactors; determinants."""
+    F = np.ascontiguousarray(F.transpose(1, 2, 0))
+    up, down = F[_NEXT], F[_LAST]
+    cofactors = np.take(up, _NEXT, 1) * np.take(down, _LAST, 1)
+    cofactors -= np.take(up, _LAST, 1) * np.take(down, _NEXT, 1)
+    return F, cofactors, np.einsum("bn,bn->n", F[0], cofactors[0])
 
 
 def material_value(c: Any, F: np.ndarray) -> Any:
-    logs = np.log(_cofactors(F)[1])
+    logs = np.log(_cofactors(F)[2])
     flat = F.ravel()
     return 0.5 * c.shear * (flat @ flat - 3 * len(F)) - c.shear * np.sum(logs) + 0.5 * c.bulk * (logs @ logs)
 
 
 def material_gradient(c: Any, F: np.ndarray) -> np.ndarray:
-    G, J = _cofactors(F)
-    G *= ((c.bulk * np.log(J) - c.shear) / J)[:, None, None]
-    G += c.shear * F
-    return G
+    F, G, J = _cofactors(F)
+    G *= (c.bulk * np.log(J) - c.shear) / J
+    F *= c.shear
+    G += F
+    return G.transpose(2, 0, 1)
 
 
 def material_blocks(c: Any, F: np.ndarray) -> np.ndarray:
     """``bulk G[a,b] G[e,f] + (shear − bulk log J) G[e,b] G[a,f] + shear δ[a,e] δ[b,f]`` with ``G = F⁻ᵀ``."""
-    G, J = _cofactors(F)
-    G /= J[:, None, None]
-    weighted = G * (c.shear - c.bulk * np.log(J))[:, None, None]
-    result = np.empty((len(F), 3, 3, 3, 3))
-    np.multiply((c.bulk * G)[:, :, :, None, None], G[:, None, None, :, :], out=result)
-    result += G[:, :, None, None, :] * weighted.transpose(0, 2, 1)[:, None, :, :, None]
-    result.reshape(-1, 9, 9)[:, np.arange(9), np.arange(9)] += c.shear
-    return result
+    _, G, J = _cofactors(F)
+    G /= J
+    weighted = G * (c.shear - c.bulk * np.log(J))
+    result = (c.bulk * G)[:, :, None, None] * G
+    result += G[:, None, None, :] * weighted.transpose(1, 0, 2)[:, :, None]
+    result.reshape(81, -1)[::10] += c.shear
+    return result.transpose(4, 0, 1, 2, 3)
 
 
 def blocks_of_ours(system: Any, f: Callable[..., Any], _: Any) -> Callable[..., Any]:
@@ -104,17 +105,19 @@ def atoms(xp: Any, c: Any, x: Any) -> Any:
     return 4 * xp.sum(inverse * inverse - inverse)
 
 
-def _powers(apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``1/r²`` and ``1/r⁶``, zero for an atom with itself."""
-    squares = np.sum(apart * apart, axis=-1)
-    np.fill_diagonal(squares, np.inf)
-    inverse = 1 / squares
-    return inverse, inverse * inverse * inverse
+def _pairs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Differences of all pairs, coordinates first; ``1/r²`` and ``1/r⁶``, zero for an atom with itself."""
+    across = np.ascontiguousarray(x.T)
+    apart = across[:, :, None] - across[:, None, :]
+    inverse = np.einsum("aij,aij->ij", apart, apart)
+    inverse.ravel()[:: len(x) + 1] = np.inf
+    np.reciprocal(inverse, out=inverse)
+    return apart, inverse, inverse * inverse * inverse
 
 
 def atoms_value(_: Any, x: np.ndarray) -> Any:
-    sixth = _powers(x[:, None] - x)[1]
-    return 2 * np.sum(sixth * (sixth - 1))
+    sixth = _pairs(x)[2].ravel()
+    return 2 * (sixth @ sixth - np.sum(sixth))
 
 
 def _slopes(inverse: np.ndarray, sixth: np.ndarray) -> np.ndarray:
@@ -128,26 +131,23 @@ def _bends(inverse: np.ndarray, sixth: np.ndarray) -> np.ndarray:
 
 
 def atoms_gradient(_: Any, x: np.ndarray) -> np.ndarray:
-    apart = x[:, None] - x
-    slopes = _slopes(*_powers(apart))
+    slopes = _slopes(*_pairs(x)[1:])
     return np.sum(slopes, axis=1)[:, None] * x - slopes @ x
 
 
 def atoms_hessian(_: Any, x: np.ndarray) -> np.ndarray:
-    apart = x[:, None] - x
-    powers = _powers(apart)
-    across = np.ascontiguousarray(apart.transpose(0, 2, 1))
-    result = (across * -_bends(*powers)[:, None, :])[:, :, :, None] * apart[:, None, :, :]
-    result[:, np.arange(3), :, np.arange(3)] -= _slopes(*powers)
-    each = np.arange(len(x))
-    result[each, :, each, :] = -np.sum(result, axis=2)
-    return result
+    apart, *powers = _pairs(x)
+    result = (apart * -_bends(*powers))[:, None] * apart
+    result[np.arange(3), np.arange(3)] -= _slopes(*powers)
+    result.reshape(3, 3, -1)[:, :, :: len(x) + 1] = -np.sum(result, axis=3)
+    return result.transpose(2, 0, 3, 1)
 
 
 def atoms_product(_: Any, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    apart, moved = x[:, None] - x, v[:, None] - v
-    powers = _powers(apart)
-    along = _bends(*powers) * np.einsum("ijk,ijk->ij", apart, moved)
+    apart, *powers = _pairs(x)
+    moved = np.ascontiguousarray(v.T)
+    along = np.einsum("aij,aij->ij", apart, moved[:, :, None] - moved[:, None, :])
+    along *= _bends(*powers)
     slopes = _slopes(*powers)
     product = np.sum(along, axis=1)[:, None] * x - along @ x
     product += np.sum(slopes, axis=1)[:, None] * v - slopes @ v

@@ -23,7 +23,7 @@ class NotOfferedError(Exception):
 class System(ABC):
     """One system in its own process."""
 
-    own_memory = False  # whether arrays are allocated where Python does not see it
+    traced_memory = False  # whether to ask Python too for the peak of memory, which slows calls down
 
     @property
     @abstractmethod

@@ -13,6 +13,8 @@ from benchmark.systems.base import NotOfferedError, System, flat, given
 
 
 class Hand(System):
+    traced_memory = True
+
     @property
     def version(self) -> str:
         return f"NumPy {np.__version__}"

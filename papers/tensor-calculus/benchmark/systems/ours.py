@@ -16,7 +16,7 @@ import numpy as np
 import einsumad as ea
 from benchmark.case import ORDERS, Case, Data, Job
 from benchmark.stages import Stages
-from benchmark.systems.base import System, flat, given, single
+from benchmark.systems.base import NotOfferedError, System, flat, given, single
 from einsumad.frontend.cache import clear as forget
 from einsumad.scipy.special import logsumexp
 
@@ -35,6 +35,8 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 
 
 class Ours(System):
+    traced_memory = True
+
     def __init__(self, name: str) -> None:
         base, _, off = name.partition(":-")
         self.compiled = base == "ours"
@@ -69,6 +71,8 @@ class Ours(System):
         return ea.hessian(f)
 
     def build(self, case: Case, job: Job, data: Data) -> Callable[[], Any]:
+        if not self.compiled and "ours" in job.spelled:
+            raise NotOfferedError(f"{job.kind} of {case.name} is written for a graph, not for arrays")
         self.recorded.clear()
         forget()
         asked = self.asked("ours", case, job, data.constants)

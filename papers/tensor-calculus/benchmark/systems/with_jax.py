@@ -18,8 +18,6 @@ jax.config.update("jax_platforms", "cpu")
 
 
 class Jax(System):
-    own_memory = True
-
     @property
     def version(self) -> str:
         return f"JAX {jax.__version__}"

@@ -92,8 +92,6 @@ _ORDERS = {"function": 0, "gradient": 1, "hessian": 2, "third": 3, "fourth": 4}
 
 
 class Tensorgrad(System):
-    own_memory = True
-
     @property
     def version(self) -> str:
         return f"tensorgrad {version('tensorgrad')}"

@@ -45,8 +45,6 @@ def _by_tape(f: Callable[..., Any], argnums: tuple[int, ...], value: bool, *vari
 
 
 class Torch(System):
-    own_memory = True
-
     def __init__(self) -> None:
         self._xp = _namespace()
 
