@@ -16,9 +16,8 @@ import numpy as np
 from einsumad.compressed.forms import Compressed, Form, compress, position_of
 from einsumad.compressed.operations import applied
 from einsumad.errors import ShapeError, TracingError
-from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_within
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import make_plan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,6 +76,8 @@ def _compressed(node: Node, rows: int, symmetric: bool) -> Compressed:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(nodes: tuple[Node, ...], memory_limit: int | None) -> tuple[CompiledPlan, tuple[int, ...]]:
+def _compiled(
+    nodes: tuple[Node, ...], memory_limit: int | None
+) -> tuple[CompiledPlan | BlockwisePlan, tuple[int, ...]]:
     inputs = sorted(leaves(nodes), key=position_of)
-    return compile_plan(make_plan(nodes, inputs, memory_limit)), tuple([position_of(leaf) for leaf in inputs])
+    return compile_within(nodes, inputs, memory_limit), tuple([position_of(leaf) for leaf in inputs])

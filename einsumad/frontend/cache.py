@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.compressed import Form
-from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_within
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, make_plan
+from einsumad.planning import Choice
 
 _MOST_ENTRIES = 1024
 
@@ -160,9 +160,7 @@ def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which
     """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
-    if derivation.parts:
-        return compile_frugally(outputs, inputs, memory_limit)
-    return compile_plan(make_plan(outputs, inputs, memory_limit))
+    return compile_within(outputs, inputs, memory_limit, frugal=bool(derivation.parts))
 
 
 def clear() -> None:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_within
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.recording import Captured, keeping
-from einsumad.frontend.structured import containers
+from einsumad.frontend.structured import containers, holds_structured
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import check_memory_limit, document_like
@@ -30,7 +30,6 @@ from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import make_plan
 from einsumad.rewriting import normalise
 
 
@@ -38,7 +37,7 @@ from einsumad.rewriting import normalise
 class Program:
     """A compiled plan with what it captured, the shape of its result, and which captured arrays are those of rules."""
 
-    plan: CompiledPlan
+    plan: CompiledPlan | BlockwisePlan
     captured: tuple[np.ndarray, ...]
     tree: Tree
     single: bool
@@ -160,7 +159,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         return None
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
-    plan = compile_plan(make_plan(normalise(graph), slots, memory_limit))
+    plan = compile_within(normalise(graph), slots, memory_limit, frugal=holds_structured(output_tree))
     return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
 

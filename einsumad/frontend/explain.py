@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from einsumad.compressed import bytes_of, slots_of, structure_text
-from einsumad.execution import BlockwisePlan
 from einsumad.frontend.cache import Derivation, Part, build_with_rules, compiled_anew
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
@@ -27,7 +26,7 @@ from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
 from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
 from einsumad.graph.display import expression_text
-from einsumad.planning import Choice, Plan, Request, binarise, expand, readable_bytes, total_cost
+from einsumad.planning import Choice, Plan, Request, SplitPlan, binarise, expand, readable_bytes, total_cost
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,7 +36,7 @@ class Explanation:
     title: str
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...]
-    plan: Plan
+    plan: Plan | SplitPlan
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -100,8 +99,6 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     runnable = compiled_anew(derivation, g.memory_limit if isinstance(g, Transform) else None)
     plan = runnable.plan
     notes = _saved_bytes(derivation) if in_structure else _saved_work(request, over_slots, named, counts, plan)
-    if isinstance(runnable, BlockwisePlan):
-        notes += (f"in {runnable.count} parts of an index of {runnable.size}, to save memory; the plan is for one",)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan, derivation.parts, notes)
 
 
@@ -128,7 +125,7 @@ def _places(part: Part) -> list[tuple[int, Leaf]]:
 
 
 def _saved_work(
-    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int], plan: Plan
+    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int], plan: Plan | SplitPlan
 ) -> tuple[str, ...]:
     """How much less work a part of a matrix takes than the whole."""
     whole = _WHOLE.get(request.kind)

@@ -1,13 +1,13 @@
 """Indices along which expressions can be cut, such as that of the samples.
 
 Owns which they are. Imports the graph. Invariant: an index can be cut if it is an axis of every tensor that depends on
-it until it is an axis of a root, or is summed in a root or in a summand of one; the roots are then what they are for
-parts of the index, side by side or summed.
+it until it is an axis of a root, or until a product sums over it; parts of such tensors are what they are for parts of
+the leaves, and a sum over the index is the sum of what it is for the parts.
 
 The axes of all nodes are put into classes, one an index, by what a product, a sum or a function identifies. A class is
 refused where an affine tensor or a delta between operands of a sum takes part, where a selection gives it, where a
 function works across it, where a node has it twice, where two labels of a product are in it that are not equal by a
-delta, and where it is summed anywhere but in a root or a summand of one.
+delta, and where a product that has it sums over another axis of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from einsumad.graph import (
     Structural,
     Unit,
     Zero,
-    count_users,
     topological,
 )
 
@@ -39,7 +38,7 @@ _REDUCTIONS = frozenset(["logsumexp", "max_reduce", "min_reduce", "product"])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """An index along which roots can be cut: its axis in each node that has it, and the products that sum it."""
+    """An index along which expressions can be cut: its axis in each node that has it, and the products that sum it."""
 
     axes: dict[Node, int]
     summed: frozenset[Node]
@@ -64,7 +63,6 @@ class _Classes:
         self.refused: set[object] = set()
         self.sums: list[tuple[object, Node]] = []
         self.order = [node for node in topological(roots) if not isinstance(node, Structural)]
-        self.final = _final(roots)
         for root in roots:
             self._refuse_inside(root)
         for node in self.order:
@@ -91,7 +89,7 @@ class _Classes:
         for key, node in self.sums:
             owner = self._class(key)
             summed.setdefault(owner, set()).add(node)
-            if node not in self.final or node in axes.get(owner, {}) or node.dtype == BOOL:
+            if node in axes.get(owner, {}) or node.dtype == BOOL:
                 refused.add(owner)
         found: list[Index] = []
         for owner, held in axes.items():
@@ -179,13 +177,3 @@ def _different_labels(node: Einsum) -> list[int]:
             joined = {other for label in labels for other in groups[label]}
             groups.update(dict.fromkeys(joined, joined))
     return sorted({min(group) for group in groups.values()})
-
-
-def _final(roots: Sequence[Node]) -> set[Node]:
-    """The roots that nothing else reads, and the summands of those that nothing else reads."""
-    users = count_users(roots)
-    final = {root for root in roots if users[root] == list(roots).count(root)}
-    for root in tuple(final):
-        if isinstance(root, Add) and users[root] == 1:
-            final.update([operand for operand in root.operands if users[operand] == 1])
-    return final

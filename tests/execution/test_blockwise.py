@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 import einsumad as ea
 from einsumad.errors import MemoryLimitError, ShapeError
-from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally
-from einsumad.execution.blockwise import blockwise, lengths_of_parts, plan_of_part
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_split, compile_within
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import add, affine, einsum, leaves, multiply, ones, scale, selection, unit
-from einsumad.planning import cuttable_indices, make_plan
+from einsumad.planning import cuttable_indices, length_of_parts, make_plan, split_plan
+from einsumad.planning.lengths import ways
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
 
@@ -20,9 +20,9 @@ MANY = settings(max_examples=max(250, settings().max_examples))
 ROWS = 7
 
 
-def in_parts(roots, index, length):
+def in_parts(roots, way, length, hoisted=True):
     inputs = leaves(roots)
-    plan = blockwise(roots, inputs, plan_of_part(roots, inputs, index, length))
+    plan = compile_split(split_plan(way, inputs, length, hoisted=hoisted))
     return lambda values: plan(*[np.asarray(values[node]) for node in inputs])
 
 
@@ -33,9 +33,10 @@ def sizes(*roots):
 def check(roots, values, exact=False):
     """Every index that can be cut, in parts of each length."""
     expected = evaluate(roots, values, exact=exact)
-    for index in cuttable_indices(roots):
-        for length in range(1, index.size):
-            for root, value, wanted in zip(roots, in_parts(roots, index, length)(values), expected, strict=True):
+    for way in ways(roots):
+        for length in range(1, way.index.size):
+            found = in_parts(roots, way, length, hoisted=length != 2)(values)
+            for root, value, wanted in zip(roots, found, expected, strict=True):
                 assert (np.shape(value), value.dtype) == (root.shape, root.dtype)
                 if exact:
                     assert (value == wanted).all()
@@ -58,6 +59,10 @@ def test_random_graphs(graph):
 def test_integer_products_are_exact(case):
     if case.node.dtype.kind == "i":
         check([case.node], case.values, exact=True)
+
+
+def _shifted(matrix):
+    return add([matrix, einsum([unit(2, 2, matrix.dtype)], [(0, 1)], (0, 1), 3)])
 
 
 @st.composite
@@ -83,6 +88,22 @@ def data_losses(draw):
         einsum([w], [(0,)], (), 5),
         einsum([z, unit(ROWS, 2, dtype)], [(0,), (0, 1)], (0, 1)),
         call("logsumexp", multiply(X, X)),
+        apply("exp", scale(0.1, einsum([z], [(0,)], ()))),
+        einsum([z, z, apply("tanh", einsum([z, X], [(0,), (0, 1)], (1,)))], [(0,), (1,), (2,)], (2,)),
+        einsum([X, apply("tanh", einsum([z, X], [(0,), (0, 1)], (1,)))], [(0, 1), (1,)], (0,)),
+        einsum(
+            [X, X, call("inverse", _shifted(einsum([X, X], [(0, 1), (0, 2)], (1, 2))))],
+            [(0, 1), (0, 2), (2, 3)],
+            (3, 1),
+        ),
+        einsum(
+            [z, apply("reciprocal", einsum([z, apply("greater", z, scale(0, z))], [(0,), (0,)], ()))], [(0,), ()], (0,)
+        ),
+        einsum(
+            [apply("exp", w), call("inverse", _shifted(einsum([w, w], [(0,), (1,)], (0, 1)))), X],
+            [(0,), (0, 1), (2, 1)],
+            (2,),
+        ),
     ]
     return draw(st.lists(st.sampled_from(pieces), min_size=1, max_size=4)), values
 
@@ -108,23 +129,34 @@ def test_an_index_that_is_kept_or_summed_last_can_be_cut():
 @pytest.mark.parametrize(
     "root",
     [
-        apply("exp", einsum([z], [(0,)], ())),
         call("logsumexp", z),
         einsum([z, affine(ROWS, (ROWS - 1,), (1,), 1, np.float64)], [(0,), (0, 1)], (1,)),
         add([einsum([z, unit(ROWS, 2, np.float64)], [(0,), (0, 1)], (0, 1)), unit(ROWS, 2, np.float64)]),
         einsum([apply("greater", z, scale(0, z)), z], [(0,), (1,)], ()),
         call("inverse", einsum([z, z], [(0,), (1,)], (0, 1))),
     ],
-    ids=["function of a sum", "logsumexp", "shifted", "delta in a sum", "two labels", "inverse"],
+    ids=["logsumexp", "shifted", "delta in a sum", "two labels", "inverse"],
 )
 def test_an_index_that_meets_itself_is_not_cut(root):
     assert ROWS not in sizes(root)
 
 
-def test_a_sum_that_is_read_again_is_not_cut():
+def test_what_follows_on_a_sum_is_computed_after_it():
     total = einsum([z], [(0,)], ())
-    assert ROWS in sizes(total)
-    assert ROWS not in sizes(total, scale(2, apply("exp", total)))
+    centred = add([z, scale(-1, einsum([total, ones((ROWS,), np.float64)], [(), (0,)], (0,)))])
+    for roots, often in [((total, scale(2, apply("exp", total))), 1), ((apply("tanh", centred),), 2)]:
+        (way,) = [way for way in ways(roots) if way.index.size == ROWS]
+        assert len(way.ends) == often
+        check(list(roots), {X: np.arange(14.0).reshape(7, 2), w: np.array([0.5, -0.25])})
+
+
+def test_sums_that_are_added_are_one_sum():
+    """So one tensor is kept for them; a summand that is no sum is added at the end."""
+    terms = [einsum([z, X], [(0,), (0, 1)], (1,)), einsum([z, z, X], [(0,), (0,), (0, 1)], (1,), -1)]
+    for root, late in [(add(terms), 0), (add([*terms, w]), 1)]:
+        (way,) = [way for way in ways([root]) if way.index.size == ROWS]
+        assert len(way.ends[0]) == 1
+        assert len(split_plan(way, leaves([root]), 3).after.steps) == late
 
 
 def test_a_selection_outside_of_a_product_stays_whole():
@@ -137,13 +169,13 @@ def frugal(n, memory_limit=None):
     """The Gram matrix of outer products of rows, whose whole plan holds n times as much as its inputs."""
     A, B = variable("A", (n, 30), np.float64), variable("B", (n, 30), np.float64)
     outer = apply("exp", einsum([A, B], [(0, 1), (0, 2)], (0, 1, 2)))
-    return compile_frugally([einsum([outer], [(0, 1, 2)], (1, 2))], [A, B], memory_limit)
+    return compile_within([einsum([outer], [(0, 1, 2)], (1, 2))], [A, B], memory_limit, frugal=True)
 
 
 def test_large_plans_are_cut_and_small_ones_are_not():
     plan = frugal(2000)
     assert isinstance(plan, BlockwisePlan)
-    assert plan.count > 1
+    assert plan.plan.count > 1
     assert isinstance(frugal(10), CompiledPlan)
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(2000, 30)), rng.normal(size=(2000, 30))
@@ -161,7 +193,8 @@ def test_a_memory_limit_makes_smaller_parts_or_is_refused():
 
 def test_no_part_has_a_single_value():
     for size in range(9, 4000):
-        for length in lengths_of_parts(size, 0, 0):
+        for parts in (2, 3, 7, 64, size):
+            length = length_of_parts(size, parts)
             assert 1 < length < size
             assert size % length != 1
 
@@ -170,7 +203,7 @@ def test_no_part_has_a_single_value():
 def test_a_nan_in_the_last_part_stays(n):
     plan = frugal(n)
     assert isinstance(plan, BlockwisePlan)
-    assert plan.size % plan.parts.size != 1
+    assert plan.plan.size % plan.plan.length != 1
     A, B = np.ones((n, 30)), np.ones((n, 30))
     A[-1, 0] = np.nan
     (value,) = plan(A, B)
@@ -210,5 +243,5 @@ def test_work_that_does_not_depend_on_the_index_is_not_repeated():
     root = einsum([rows], [(0, 1)], (1,))
     assert 300 in sizes(root)
     assert make_plan([root], [X, K]).peak_bytes > 2**20
-    assert isinstance(compile_frugally([root], [X, K]), CompiledPlan)
-    assert isinstance(compile_frugally([root], [X, K], 2**20), BlockwisePlan)
+    assert isinstance(compile_within([root], [X, K]), CompiledPlan)
+    assert isinstance(compile_within([root], [X, K], 2**20), BlockwisePlan)
