@@ -21,6 +21,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_within
 from einsumad.frontend.lifting import plain_array
+from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.structured import containers, holds_structured
 from einsumad.frontend.tensor import Tensor
@@ -152,7 +153,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
-    with keeping() as kept:
+    with keeping() as kept, copies_within(memory_limit):
         outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError
+from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.requests import Asked, answer, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of
 from einsumad.frontend.tracing import Trace, trace
@@ -63,7 +64,8 @@ class Transform:
         if self.takes_direction and len(args) < 2:
             raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
         *args_of_f, direction = args if self.takes_direction else (*args, None)
-        found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
+        with copies_within(self.memory_limit):
+            found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
         if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
             shapes = [node.shape for node in found.outputs]
             raise DifferentiationError(
