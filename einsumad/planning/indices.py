@@ -52,10 +52,10 @@ class Index:
 
 def cuttable_indices(roots: Sequence[Node]) -> list[Index]:
     """The indices along which the roots can be cut, those with the largest tensors first."""
-    return sorted(_Classes(roots).indices(), key=lambda index: (index.weight, index.size), reverse=True)
+    return sorted(Classes(roots).indices(), key=lambda index: (index.weight, index.size), reverse=True)
 
 
-class _Classes:
+class Classes:
     """The axes of all nodes and the labels of products in classes; those that cannot be cut, and the sums over them."""
 
     def __init__(self, roots: Sequence[Node]) -> None:
@@ -98,9 +98,16 @@ class _Classes:
                 found.append(Index(held, frozenset(summed.get(owner, ())), leaves[0].shape[held[leaves[0]]]))
         return found
 
+    def sums_that_meet(self, node: Einsum) -> list[frozenset[int]]:
+        """The summed labels of a product that are in a class with other labels of it, those of one delta together."""
+        groups = _groups_of_labels(node)
+        owners = [self._class((node, "label", min(group))) for group in groups]
+        summed = [min(group) >= len(node.shape) for group in groups]
+        return [g for g, owner, s in zip(groups, owners, summed, strict=True) if s and owners.count(owner) > 1]
+
     def _met(self, node: Einsum) -> set[object]:
         """The classes that a product has twice: of labels that a delta does not make equal."""
-        owners = [self._class((node, "label", label)) for label in _different_labels(node)]
+        owners = [self._class((node, "label", min(group))) for group in _groups_of_labels(node)]
         return {owner for owner in owners if owners.count(owner) > 1}
 
     def _class(self, key: object) -> object:
@@ -169,11 +176,11 @@ class _Classes:
                     self._join((operand, axis), key)
 
 
-def _different_labels(node: Einsum) -> list[int]:
-    """The labels of a product, one of those that are equal by deltas."""
+def _groups_of_labels(node: Einsum) -> list[frozenset[int]]:
+    """The labels of a product, those together that are equal by deltas."""
     groups: dict[int, set[int]] = {label: {label} for labels in node.inputs for label in labels}
     for operand, labels in zip(node.operands, node.inputs, strict=True):
         if isinstance(operand, Unit):
             joined = {other for label in labels for other in groups[label]}
             groups.update(dict.fromkeys(joined, joined))
-    return sorted({min(group) for group in groups.values()})
+    return sorted({frozenset(group) for group in groups.values()}, key=min)

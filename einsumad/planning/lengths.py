@@ -18,6 +18,7 @@ from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.indices import cuttable_indices
 from einsumad.planning.parts import SplitPlan, draft_of_split, split_plan
+from einsumad.planning.separating import separated
 from einsumad.planning.sweeps import Sweeps, sweeps_through
 
 LEAST_LENGTH = 2
@@ -46,7 +47,7 @@ def ways(roots: Sequence[Node]) -> list[Sweeps]:
     made: a plan for what follows on a sum does not see any more where it is zero because nothing was selected.
     """
     found = [sweeps_through(roots, index) for index in cuttable_indices(roots)[:_MOST_INDICES]]
-    ready = guarded(expand(roots))
+    ready = separated(guarded(expand(roots)))
     if ready != tuple(roots):
         found = [way for way in found if way is not None and way.adds_only]
         found += [sweeps_through(ready, index) for index in cuttable_indices(ready)[:_MOST_INDICES]]

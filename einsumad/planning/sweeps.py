@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from einsumad.graph import Add, Node, add, count_users, rebuild, topological
 from einsumad.planning.indices import Index
+from einsumad.planning.separating import with_late_factors_outside
 
-_MOST = 4
+_MOST = 8
 """So many sweeps at most: each makes anew what the others made."""
 
 
@@ -40,6 +41,7 @@ class Sweeps:
 
 def sweeps_through(roots: Sequence[Node], index: Index) -> Sweeps | None:
     """The sweeps through an index; None if they are too many."""
+    roots, index = with_late_factors_outside(roots, index)
     known = _sweeps_before(roots, index)
     grouped = _Grouped(roots, index, known)
     ends: dict[int, dict[Node, None]] = {}
