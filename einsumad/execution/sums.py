@@ -32,6 +32,7 @@ class RunningSum:
         self._total: Any = None
         self._lost: Any = None
 
+    @np.errstate(all="ignore")
     def add(self, part: Any) -> None:
         """Add a part, which is not used again by the caller."""
         if self._total is None:
@@ -45,6 +46,7 @@ class RunningSum:
             for place in _places(part):
                 self._total[place], self._lost[place] = _added(self._total[place], self._lost[place], part[place])
 
+    @np.errstate(all="ignore")
     def result(self) -> Any:
         """The sum. Where it is infinite or undefined, what was lost has no meaning."""
         if self._lost is None:
