@@ -26,7 +26,7 @@ from einsumad.frontend.recording import Captured, keeping
 from einsumad.frontend.structured import containers, holds_structured
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
-from einsumad.frontend.transforms import check_memory_limit, document_like
+from einsumad.frontend.transforms import Transform, check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
@@ -180,10 +180,10 @@ def _places(
 def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compiled:
     """The function as a compiled plan, traced once for each signature of its arguments.
 
-    `f` is any traceable function, a transform included. Arrays and floats among the arguments are inputs; ints, strings
-    flags and functions are part of the signature. Arrays captured by `f` are read once, when it is traced; where `f`
-    captures a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if``
-    on a traced value raises :class:`TracingError`.
+    `f` is any traceable function, a transform included, whose memory limit holds if none is given here. Arrays and
+    floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. Arrays captured
+    by `f` are read once, when it is traced; where `f` captures a variable of an enclosing trace or a tensor that
+    requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises :class:`TracingError`.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))
@@ -191,4 +191,5 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compil
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return Compiled(f, memory_limit)
+    own = f.memory_limit if isinstance(f, Transform) and memory_limit is None else memory_limit
+    return Compiled(f, own)

@@ -79,7 +79,11 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     (3, 3)
     """
     if isinstance(g, Compiled):
-        return explain(g.function, *args, **kwargs)
+        return _explained(g.function, g.memory_limit, args, kwargs)
+    return _explained(g, g.memory_limit if isinstance(g, Transform) else None, args, kwargs)
+
+
+def _explained(g: Callable[..., Any], limit: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     function = g.function if isinstance(g, Transform) else g
     with array_names(captured_names(function)):
         if isinstance(g, Transform):
@@ -96,7 +100,7 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     in_structure = isinstance(g, Transform) and g.in_structure is not None
     build = structured_derivation if in_structure else build_derivation
     derivation, _ = build_with_rules(lambda: build(request, over_slots, named, counts))
-    runnable = compiled_anew(derivation, g.memory_limit if isinstance(g, Transform) else None)
+    runnable = compiled_anew(derivation, limit)
     plan = runnable.plan
     notes = _saved_bytes(derivation) if in_structure else _saved_work(request, over_slots, named, counts, plan)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan, derivation.parts, notes)

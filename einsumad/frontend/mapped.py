@@ -22,8 +22,8 @@ _limit: ContextVar[int | None] = ContextVar("bytes that copies of mapped arrays 
 
 @contextmanager
 def copies_within(limit: int | None) -> Iterator[None]:
-    """Within this context a copy of a mapped array may take so many bytes; None stands for the machine's memory."""
-    token = _limit.set(limit)
+    """Within this context a copy of a mapped array may take so many bytes, if not None, and the machine's memory."""
+    token = _limit.set(_limit.get() if limit is None else limit)
     try:
         yield
     finally:

@@ -26,6 +26,10 @@ LEAST_LENGTH = 2
 _MOST_INDICES = 4
 """How many indices are tried, those with the largest tensors."""
 _MOST_PLANS = 12
+_CACHED = 2**20
+"""What is split is split into parts whose tensors stay in the cache: the steps of longer ones wait for memory."""
+_MORE_THAN_SUMS = 8
+"""But a part takes so many times the bytes of the sums that it is added to, or adding it would take the time."""
 _FEW_PARTS = (4, 8, 16, 32, 64)
 _WORTH = 0.75
 """Where there is memory enough, a cut is worth its calls if it takes less than that of the memory."""
@@ -62,7 +66,7 @@ def length_of_parts(size: int, parts: int) -> int | None:
 
 
 def within(roots: Sequence[Node], inputs: Sequence[Leaf], limit: int, peak: int) -> tuple[SplitPlan | None, int]:
-    """As few parts as keep the bytes within the limit, and the least bytes that were found to be possible.
+    """As few parts as keep the bytes within the limit and the cache, and the least bytes that are possible.
 
     `peak` is that of the whole plan, over the limit.
     """
@@ -84,20 +88,33 @@ def _leaner(way: Sweeps, inputs: Sequence[Leaf], length: int, limit: int = 0) ->
     return min(found, split_plan(way, inputs, length, hoisted=False), key=lambda plan: plan.peak_bytes)
 
 
+class _Bounds(NamedTuple):
+    """The bytes that a plan in parts may take, and those that one part should."""
+
+    limit: int
+    part: int
+
+    def excess(self, plan: SplitPlan) -> int:
+        """By how much a plan takes too many; none above zero is too much."""
+        return max(plan.peak_bytes - self.limit, max(sweep.part.peak_bytes for sweep in plan.sweeps) - self.part)
+
+
 def _fewest(way: Sweeps, inputs: Sequence[Leaf], limit: int, peak: int, shortest: SplitPlan) -> SplitPlan:
-    """The plan with the fewest parts within the limit, where the one of the shortest parts is."""
+    """The plan with the fewest parts within the bounds, where the one of the shortest parts is within the limit."""
+    summed = sum([_bytes([end]) for ends in way.ends for end in ends if end not in way.index.axes])
+    bounds = _Bounds(limit, max(_CACHED, _MORE_THAN_SUMS * summed))
     size, parts, too_few = way.index.size, shortest.count, 1
-    points = [(size, peak), (shortest.length, min(limit, shortest.peak_bytes))]
+    points = [(size, max(peak - limit, peak - bounds.part)), (shortest.length, min(0, bounds.excess(shortest)))]
     for _ in range(_MOST_PLANS):
         if parts - too_few <= max(1, parts // 50):
             break
-        guess = min(max(_parts_on_line(points, size, limit), too_few + 1), parts - 1)
+        guess = min(max(_parts_on_line(points, size), too_few + 1), parts - 1)
         length = length_of_parts(size, guess)
         if length is None or length in [known for known, _ in points]:
             break
         found = draft_of_split(way, inputs, length)
-        points.append((length, found.peak_bytes))
-        if found.peak_bytes <= limit:
+        points.append((length, bounds.excess(found)))
+        if points[-1][1] <= 0:
             parts = found.count
         else:
             too_few = max(too_few, found.count)
@@ -110,12 +127,12 @@ def _fewest(way: Sweeps, inputs: Sequence[Leaf], limit: int, peak: int, shortest
     return shortest
 
 
-def _parts_on_line(points: Sequence[tuple[int, int]], size: int, limit: int) -> int:
-    """The number of parts whose length takes the limit, by the line through the points next to it."""
-    below = max([point for point in points if point[1] <= limit])
-    above = min([point for point in points if point[1] > limit])
+def _parts_on_line(points: Sequence[tuple[int, int]], size: int) -> int:
+    """The number of parts whose length has no excess, by the line through the points next to it."""
+    below = max([point for point in points if point[1] <= 0])
+    above = min([point for point in points if point[1] > 0])
     slope = (above[1] - below[1]) / (above[0] - below[0])
-    length = below[0] + int((limit - below[1]) / slope)
+    length = below[0] - int(below[1] / slope)
     return -(-size // max(length, LEAST_LENGTH))
 
 

@@ -3,8 +3,8 @@
 Run it with ``python papers/tensor-calculus/streaming.py``, and ``--rows 10000000`` for 800 MB of samples; they are made
 in a temporary folder and deleted again. For value, gradient and Hessian, alone and together, it prints the time beside
 that of a loop over blocks in NumPy, samples and bytes a second, the most memory that was allocated, and how far the
-results are apart. It shows a bar for the first run of each where tqdm is installed. The results are the same bits in all
-rounds, or it stops.
+results are apart. It shows a bar for the first run of each where tqdm is installed. The results are the same bits in
+all rounds, or it stops.
 """
 
 from __future__ import annotations

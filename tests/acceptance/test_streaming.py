@@ -1,4 +1,4 @@
-"""Value, gradient and Hessian over two million samples in a file, in a fifth of their memory."""
+"""Value, gradient and Hessian over two million samples in a file, in less than a fifth of their memory."""
 
 import subprocess
 import sys
@@ -16,6 +16,5 @@ def test_memory_stays_within_the_limit(tmp_path):
     run = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     growth, *errors = map(float, run.stdout.split())
     assert (tmp_path / "X").stat().st_size == 160_000_000
-    assert growth < 1.25 * LIMIT  # with what Python, BLAS and the allocator take
-    assert growth > 0.5 * LIMIT
+    assert growth < LIMIT
     assert max(errors) < 1e-12

@@ -263,6 +263,14 @@ def test_compiled_structured_hessians_are_in_parts_too():
     same(small(b, u)[0, 1].dense(), G[0, 1].dense())
 
 
+def test_a_compiled_transform_keeps_its_limit():
+    limited = ea.hessian(logistic, memory_limit=LIMIT)
+    for fast in (ea.compile(limited), ea.compile(ea.hessian(logistic), memory_limit=LIMIT)):
+        assert fast.program(W).plan.plan.count == plan_of(limited, W).count == plan_of(fast, W).count
+        same(fast(W), by_hand(W)[2])
+    assert isinstance(ea.compile(limited, memory_limit=10**9).program(W).plan, CompiledPlan)
+
+
 def test_dense_forms_of_structured_derivatives_have_the_limit_too():
     A = RNG.normal(size=(300, 20))
     H = ea.hessian(lambda U: np.sum((U @ A.T) ** 2), compressed=True)(RNG.normal(size=(40, 20)))
