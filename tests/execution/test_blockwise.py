@@ -12,6 +12,7 @@ from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import add, affine, einsum, leaves, multiply, ones, scale, selection, unit
 from einsumad.planning import cuttable_indices, length_of_parts, make_plan, split_plan
+from einsumad.planning.kernels import Call
 from einsumad.planning.lengths import ways
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
@@ -238,10 +239,68 @@ def test_structured_hessians_take_little_memory_and_say_so():
 
 
 def test_work_that_does_not_depend_on_the_index_is_not_repeated():
-    X, K = variable("X", (300, 300), np.float64), variable("K", (300, 300), np.float64)
+    """The inverse, and a product of two factors that meet before the rows do, are computed once, before all parts."""
+    X, K = variable("X", (900, 90), np.float64), variable("K", (90, 90), np.float64)
+    A, B = variable("A", (90, 300), np.float64), variable("B", (300, 90), np.float64)
     rows = apply("exp", einsum([X, call("inverse", K)], [(0, 1), (1, 2)], (0, 2)))
-    root = einsum([rows], [(0, 1)], (1,))
-    assert 300 in sizes(root)
-    assert make_plan([root], [X, K]).peak_bytes > 2**20
-    assert isinstance(compile_within([root], [X, K]), CompiledPlan)
-    assert isinstance(compile_within([root], [X, K], 2**20), BlockwisePlan)
+    moved = apply("sin", einsum([X, A, B], [(0, 1), (1, 2), (2, 3)], (0, 3)))
+    root = einsum([rows, moved], [(0, 1), (0, 1)], (1,))
+    inputs = leaves([root])
+    (way,) = [way for way in ways([root]) if way.index.size == 900]
+    (sweep,) = split_plan(way, inputs, 100).sweeps
+    assert [leaf.shape for leaf in sweep.part.inputs[len(sweep.reads) :]] == [(90, 90)] * 2
+    assert not any(isinstance(step.kernel, Call) for step in sweep.part.steps)
+    (anew,) = split_plan(way, inputs, 100, hoisted=False).sweeps
+    assert any(isinstance(step.kernel, Call) for step in anew.part.steps)
+    assert split_plan(way, inputs, 100).flops < make_plan([root], inputs).flops * 1.1
+    rng = np.random.default_rng(0)
+    values = {node: rng.normal(size=node.shape) / 10 for node in inputs}
+    values[K] += 3 * np.eye(90)
+    x, k, a, b = (values[node] for node in (X, K, A, B))
+    expected = np.sum(np.exp(x @ np.linalg.inv(k)) * np.sin(x @ (a @ b)), axis=0)
+    for length in (100, 250):
+        np.testing.assert_allclose(in_parts([root], way, length)(values)[0], expected, rtol=1e-9)
+
+
+def test_what_depends_on_the_length_alone_is_not_taken_out():
+    """A row that is spread along the index and then summed has no leaf that is cut, and still a length."""
+    spread = apply("exp", einsum([w, ones((ROWS,), np.float64)], [(1,), (0,)], (0, 1)))
+    root = einsum([add([X, spread])], [(0, 1)], (1,))
+    both = add([einsum([spread], [(0, 1)], (1,)), einsum([add([X, spread]), X], [(0, 1), (0, 1)], (1,))])
+    check([root, both], {X: np.arange(14.0).reshape(7, 2), w: np.array([0.5, -0.25])})
+
+
+def test_a_plan_over_the_limit_does_without_holding_what_is_large():
+    """Held before all parts, the table would take more than the limit; each part makes what it needs of it."""
+    u, v = variable("u", (200,), np.float64), variable("v", (200,), np.float64)
+    X = variable("X", (4000, 200), np.float64)
+    table = apply("exp", einsum([u, v], [(0,), (1,)], (0, 1)))
+    root = einsum([X, table, X], [(0, 1), (1, 2), (0, 2)], (0,))
+    for limit in (800_000, 1_500_000):
+        plan = compile_within([apply("tanh", root)], [X, u, v], limit)
+        assert isinstance(plan, BlockwisePlan)
+        assert plan.plan.peak_bytes <= limit
+
+
+@pytest.mark.fuzz
+@MANY
+@given(graphs(), st.floats(0, 1))
+def test_random_graphs_within_a_limit(graph, share):
+    """Plans under limits between that of the whole and nothing keep to them, or are refused with a limit that does."""
+    inputs = leaves(graph.roots)
+    whole = make_plan(graph.roots, inputs).peak_bytes
+    limit = max(1, int(whole * share))
+    try:
+        plan = compile_within(graph.roots, inputs, limit)
+    except MemoryLimitError as error:
+        limit = int(str(error).partition("memory_limit=")[2].split()[0])
+        plan = compile_within(graph.roots, inputs, limit)
+    assert plan.plan.peak_bytes <= limit
+    expected = evaluate(graph.roots, graph.values)
+    for root, value, wanted in zip(graph.roots, plan(*[graph.values[node] for node in inputs]), expected, strict=True):
+        assert (np.shape(value), value.dtype) == (root.shape, root.dtype)
+        if np.isfinite(wanted).all():
+            size = np.abs(wanted).max(initial=1)
+            if root.dtype == np.float64 or size < 1e4:
+                rtol = 1e-7 if root.dtype == np.float64 else 2e-2
+                np.testing.assert_allclose(value, wanted, rtol=rtol, atol=rtol * size)
