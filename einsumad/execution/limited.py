@@ -38,7 +38,7 @@ def compile_within(
     found, least = within(roots, inputs, limit, whole.peak_bytes)
     if found is not None:
         return compile_split(found)
-    if 2 * _bytes(roots) >= least:
+    if 4 * _bytes(roots) >= least:
         advice = IN_STRUCTURE if frugal else DENSE
     else:
         advice = WHOLE if least == whole.peak_bytes else IN_PARTS

@@ -41,7 +41,7 @@ def progress(callback: Callable[[int, int], object] | None = None) -> Iterator[N
     >>> X = np.ones((10000, 3))
     >>> seen = []
     >>> with ea.progress(lambda done, total: seen.append((done, total))):
-    ...     gradient = ea.grad(lambda w: np.sum(np.exp(X @ w)), memory_limit=100_000)(np.zeros(3))
+    ...     gradient = ea.grad(lambda w: np.sum(np.exp(X @ w)), memory_limit=50_000)(np.zeros(3))
     >>> seen
     [(0, 10000), (5000, 10000), (10000, 10000)]
     """

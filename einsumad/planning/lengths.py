@@ -55,7 +55,7 @@ def ways(roots: Sequence[Node]) -> list[Sweeps]:
     if ready != tuple(roots):
         found = [way for way in found if way is not None and way.adds_only]
         found += [sweeps_through(ready, index) for index in cuttable_indices(ready)[:_MOST_INDICES]]
-    kept = [way for way in found if way is not None and way.index.size > LEAST_LENGTH]
+    kept = [way for way in found if way is not None and way.index.size >= 2 * LEAST_LENGTH]
     return sorted(kept, key=lambda way: len(way.ends))
 
 

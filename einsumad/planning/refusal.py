@@ -17,8 +17,8 @@ DENSE = (
     "of the whole tensor"
 )
 IN_STRUCTURE = "Ask for a product with a vector (hvp, jvp, vjp) instead of the whole tensor"
-WHOLE = "No index of it can be cut, so that it would be computed in parts: choose another order of its sums"
-IN_PARTS = "This is so in the smallest parts of an index too"
+WHOLE = f"No index of it can be cut, so it cannot be computed in parts. {IN_STRUCTURE}"
+IN_PARTS = f"The smallest parts of an index would need as much. {IN_STRUCTURE}"
 
 
 def refusal(
