@@ -290,9 +290,9 @@ def hessian(
 ) -> Transform:
     """The Hessian of a scalar function: the Jacobian of its gradient, by the cheapest order of multiplication.
 
-    With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. Over
-    `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is
-    allocated.
+    With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. What
+    would take more than `memory_limit` bytes (default: the machine's memory) is computed in parts of an index, such as
+    that of the samples; where that is not possible it raises :class:`MemoryLimitError` before anything is allocated.
 
     With `compressed` it is kept in its structure and can be solved with: a :class:`CompressedTensor`, for several
     arguments or a tree of arrays a :class:`BlockTensor`.

@@ -29,11 +29,9 @@ _KEPT_WITH_USERS = ("reciprocal", "logical_not")
 
 
 def unchanging(one: Sequence[Node], other: Sequence[Node]) -> tuple[Node, ...]:
-    """The largest expressions that two cuts have in common and that cost something, those of the first cut first."""
-    common = set(topological(one)).intersection(topological(other))
-    depend = dependents(one, leaves(one)) | dependents(other, leaves(other))  # the rest is made of 0/1 tensors
-    common &= depend
-    return tuple(dict.fromkeys([*_outermost(one, common), *_outermost(other, common)]))
+    """The largest expressions of a cut that one of another length has too and that cost something."""
+    depend = dependents(one, leaves(one))  # the rest is made of 0/1 tensors
+    return tuple(_outermost(one, depend.intersection(topological(other))))
 
 
 def _outermost(roots: Sequence[Node], common: set[Node]) -> list[Node]:

@@ -209,7 +209,8 @@ def _kept_exact(end: Node, place: int | None, parts: int) -> bool:
 def _sweep(cuts: _Cuts, values: Sequence[Leaf], *, hoisted: bool) -> _Parts:
     part, rest = cuts.of_length(cuts.length), cuts.of_length(cuts.remainder or cuts.length + 1)
     one, other = [binarise(guarded(expand(found.roots))) for found in (part, rest)]
-    held = unchanging(one, other) if hoisted else ()
+    alike = not cuts.remainder or 2 * cuts.remainder >= cuts.length
+    held = unchanging(one, other if alike else _beside(cuts)) if hoisted else ()
     before, before_reads = _plan(held, values)
     stand = {node: leaf(node.shape, node.dtype, ("held", k), "made before") for k, node in enumerate(held)}
     one, other = substitute(one, stand), substitute(other, stand)
@@ -221,6 +222,11 @@ def _sweep(cuts: _Cuts, values: Sequence[Leaf], *, hoisted: bool) -> _Parts:
     last = make_plan(other, [*inputs[1], *stand.values()], UNLIMITED) if cuts.remainder else plan
     reads = tuple([(k, part.leaves[values[k]][1] if values[k] in part.leaves else None) for k in places])
     return _Parts(before, before_reads, plan, last, reads, part.axes)
+
+
+def _beside(cuts: _Cuts) -> tuple[Node, ...]:
+    """What is computed for a part of nearly the same length, whose factors meet in the same order."""
+    return binarise(guarded(expand(cuts.of_length(cuts.length + 1).roots)))
 
 
 def _draft(cuts: _Cuts, values: Sequence[Leaf]) -> _Parts:
