@@ -213,7 +213,7 @@ def _sweep(cuts: _Cuts, values: Sequence[Leaf], *, hoisted: bool) -> _Parts:
     held = unchanging(one, other if alike else _beside(cuts)) if hoisted else ()
     before, before_reads = _plan(held, values)
     stand = {node: leaf(node.shape, node.dtype, ("held", k), "made before") for k, node in enumerate(held)}
-    one, other = substitute(one, stand), substitute(other, stand)
+    one, other = [substitute(found, stand) for found in (one, other)] if held else (part.roots, rest.roots)
     reached = {*leaves(one), *leaves(other)}
     read = [not reached.isdisjoint([_or_part(node, found) for found in (part, rest)]) for node in values]
     places = [k for k in range(len(values)) if read[k]]
