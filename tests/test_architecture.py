@@ -29,6 +29,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/compressed/factorisations/libraries.py": "SciPy takes long to load and few results are solved with",
     "einsumad/compressed/notebook.py": "few programs show themselves in a notebook",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
+    "einsumad/execution/progress.py": "tqdm is optional and needed only for a bar",
     "einsumad/frontend/coverage/lookup.py": "the tables of reasons are long, and read for an error message only",
     "einsumad/frontend/explain.py": "few programs show themselves in a notebook",
     "einsumad/frontend/registry.py": "names are compared for an error message only",

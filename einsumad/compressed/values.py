@@ -16,9 +16,9 @@ import numpy as np
 from einsumad.compressed.forms import Compressed, Form, compress, position_of
 from einsumad.compressed.operations import applied
 from einsumad.errors import ShapeError, TracingError
-from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import PlanningKey, make_plan, planner_options, planning_key
+from einsumad.planning import PlanningKey, plan_within, planner_options, planning_key
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,8 +79,8 @@ def _compressed(node: Node, rows: int, symmetric: bool, _: PlanningKey) -> Compr
 @lru_cache(maxsize=1024)
 def _compiled(
     nodes: tuple[Node, ...], memory_limit: int | None, _: PlanningKey
-) -> tuple[CompiledPlan, tuple[int, ...]]:
+) -> tuple[CompiledPlan | BlockwisePlan, tuple[int, ...]]:
     inputs = sorted(leaves(nodes), key=position_of)
     with planner_options(compression=True):
-        plan = make_plan(nodes, inputs, memory_limit)
-    return compile_plan(plan), tuple([position_of(leaf) for leaf in inputs])
+        plan = plan_within(nodes, inputs, memory_limit)
+    return compile_planned(plan), tuple([position_of(leaf) for leaf in inputs])

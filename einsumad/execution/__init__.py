@@ -4,7 +4,17 @@ Imports the layers below it. The names of this package are what the front end us
 reference interpreter is `einsumad.execution.reference`.
 """
 
-from einsumad.execution.blockwise import BlockwisePlan, compile_frugally
+from einsumad.execution.blockwise import BlockwisePlan, compile_split
 from einsumad.execution.compiled import CompiledPlan, compile_plan
+from einsumad.execution.limited import compile_planned, compile_within
+from einsumad.execution.progress import progress
 
-__all__ = ["BlockwisePlan", "CompiledPlan", "compile_frugally", "compile_plan"]
+__all__ = [
+    "BlockwisePlan",
+    "CompiledPlan",
+    "compile_plan",
+    "compile_planned",
+    "compile_split",
+    "compile_within",
+    "progress",
+]

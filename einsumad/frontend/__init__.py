@@ -3,6 +3,7 @@
 Imports everything below. The handlers of NumPy's functions register when the first one is asked for.
 """
 
+from einsumad.execution import progress
 from einsumad.frontend.cache import Statistics, statistics
 from einsumad.frontend.compile import Compiled, compile
 from einsumad.frontend.eager import tensor
@@ -47,6 +48,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "laplacian",
+    "progress",
     "simplify",
     "statistics",
     "tensor",

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.compressed import Form
-from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.frontend.timing import seconds_spent, spending
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, PlanningKey, loaded, make_plan, planner_options, planning_key
+from einsumad.planning import Choice, PlanningKey, loaded, options_in_force, plan_within, planner_options, planning_key
 
 _MOST_ENTRIES = 1024
 
@@ -177,13 +177,12 @@ def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which
     """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
-    if derivation.parts:
-        with spending("planning"), planner_options(compression=True):
-            return compile_frugally(outputs, inputs, memory_limit)
-    with spending("planning"):
-        plan = make_plan(outputs, inputs, memory_limit)
+    structured = bool(derivation.parts)
+    compression = structured or options_in_force().compression
+    with spending("planning"), planner_options(compression=compression):
+        plan = plan_within(outputs, inputs, memory_limit, frugal=structured)
     with spending("compiling"):
-        return compile_plan(plan)
+        return compile_planned(plan)
 
 
 def clear() -> None:

@@ -19,19 +19,20 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution import CompiledPlan, compile_plan
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
 from einsumad.frontend.lifting import plain_array
+from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.recording import Captured, keeping
-from einsumad.frontend.structured import containers
+from einsumad.frontend.structured import containers, holds_structured
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
-from einsumad.frontend.transforms import check_memory_limit, document_like
+from einsumad.frontend.transforms import Transform, check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import make_plan, planning_key, progress_of_jacobians
+from einsumad.planning import plan_within, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -39,7 +40,7 @@ from einsumad.rewriting import normalise
 class Program:
     """A compiled plan with what it captured, the shape of its result, and which captured arrays are those of rules."""
 
-    plan: CompiledPlan
+    plan: CompiledPlan | BlockwisePlan
     captured: tuple[np.ndarray, ...]
     tree: Tree
     single: bool
@@ -154,7 +155,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
-    with keeping() as kept:
+    with keeping() as kept, copies_within(memory_limit):
         outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
@@ -162,9 +163,11 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
     captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
     graph, slots = with_slots(outputs, found)
     with spending("planning"):
-        made = make_plan(normalise(graph, progress_of_jacobians()), slots, memory_limit)
+        made = plan_within(
+            normalise(graph, progress_of_jacobians()), slots, memory_limit, frugal=holds_structured(output_tree)
+        )
     with spending("compiling"):
-        plan = compile_plan(made)
+        plan = compile_planned(made)
     return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
 
@@ -184,10 +187,10 @@ def _places(
 def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compiled:
     """The function as a compiled plan, traced once for each signature of its arguments.
 
-    `f` is any traceable function, a transform included. Arrays and floats among the arguments are inputs; ints, strings
-    flags and functions are part of the signature. Arrays captured by `f` are read once, when it is traced; where `f`
-    captures a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if``
-    on a traced value raises :class:`TracingError`.
+    `f` is any traceable function, a transform included, whose memory limit holds if none is given here. Arrays and
+    floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. Arrays captured
+    by `f` are read once, when it is traced; where `f` captures a variable of an enclosing trace or a tensor that
+    requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises :class:`TracingError`.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))
@@ -195,4 +198,5 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compil
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return Compiled(f, memory_limit)
+    own = f.memory_limit if isinstance(f, Transform) and memory_limit is None else memory_limit
+    return Compiled(f, own)

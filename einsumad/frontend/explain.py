@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from einsumad.compressed import bytes_of, slots_of, structure_text
-from einsumad.execution import BlockwisePlan
 from einsumad.frontend.cache import Derivation, Part, build_with_rules, compiled_anew
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
@@ -32,6 +31,7 @@ from einsumad.planning import (
     Machine,
     Plan,
     Request,
+    SplitPlan,
     binarise,
     expand,
     machine_in_force,
@@ -48,7 +48,7 @@ class Explanation:
     title: str
     outputs: tuple[Node, ...]
     choices: tuple[Choice, ...]
-    plan: Plan
+    plan: Plan | SplitPlan
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
     machine: Machine = field(default_factory=machine_in_force)
@@ -97,7 +97,11 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     (3, 3)
     """
     if isinstance(g, Compiled):
-        return explain(g.function, *args, **kwargs)
+        return _explained(g.function, g.memory_limit, args, kwargs)
+    return _explained(g, g.memory_limit if isinstance(g, Transform) else None, args, kwargs)
+
+
+def _explained(g: Callable[..., Any], limit: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     function = g.function if isinstance(g, Transform) else g
     with array_names(captured_names(function)):
         if isinstance(g, Transform):
@@ -114,11 +118,9 @@ def explain(g: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     in_structure = isinstance(g, Transform) and g.in_structure is not None
     build = structured_derivation if in_structure else build_derivation
     derivation, _ = build_with_rules(lambda: build(request, over_slots, named, counts))
-    runnable = compiled_anew(derivation, g.memory_limit if isinstance(g, Transform) else None)
+    runnable = compiled_anew(derivation, limit)
     plan = runnable.plan
     notes = _saved_bytes(derivation) if in_structure else _saved_work(request, over_slots, named, counts, plan)
-    if isinstance(runnable, BlockwisePlan):
-        notes += (f"in {runnable.count} parts of an index of {runnable.size}, to save memory; the plan is for one",)
     return Explanation(_title(g, found), derivation.outputs, derivation.choices, plan, derivation.parts, notes)
 
 
@@ -145,7 +147,7 @@ def _places(part: Part) -> list[tuple[int, Leaf]]:
 
 
 def _saved_work(
-    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int], plan: Plan
+    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int], plan: Plan | SplitPlan
 ) -> tuple[str, ...]:
     """How much less work a part of a matrix takes than the whole."""
     whole = _WHOLE.get(request.kind)

@@ -19,6 +19,7 @@ from einsumad.frontend.axes import insert_axes, permuted
 from einsumad.frontend.broadcasting import broadcast_shape, filled, product, spread
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.lifting import as_node, holds_tensor, index_node
+from einsumad.frontend.mapped import is_read_only_map
 from einsumad.frontend.maps import merge_axes, pick, take_at, take_slice
 from einsumad.frontend.overlays import last_written
 from einsumad.frontend.stacking import stacked
@@ -115,6 +116,8 @@ def _as_integers(item: Any) -> list[Any]:
         item = Tensor(stacked(item))
     if isinstance(item, Tensor):
         return [item] if item.dtype != BOOL else list(np.nonzero(_known(item)))
+    if is_read_only_map(item) and item.dtype != BOOL:
+        return [item]  # the same array each time, so that it is one leaf
     if isinstance(item, (list, np.ndarray)):
         array = np.asarray(item)
         if array.size == 0 and isinstance(item, list):
@@ -141,7 +144,7 @@ def _part(item: Any, size: int, axis: int) -> Part:
     if isinstance(item, np.ndarray):
         if item.dtype.kind not in "iu":
             raise IndexError(f"arrays used as indices are of integers or booleans, got dtype {item.dtype}")
-        return Places(checked(item, size, axis))
+        return Places(_not_negative(as_node(item), size) if is_read_only_map(item) else checked(item, size, axis))
     try:
         number = operator.index(item)
     except TypeError:

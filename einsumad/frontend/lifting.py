@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.frontend.mapped import check_copy, is_read_only_map
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
 from einsumad.frontend.variables import mark_constant
@@ -138,12 +139,13 @@ def array_names(names: Mapping[int, str]) -> Iterator[None]:
 def _array(x: Any) -> Node:
     met = _met.get()
     seen = met.get(id(x)) if met is not None else None
-    if seen is not None and _same_bits(x, seen[1]):
+    mapped = is_read_only_map(x)  # is not looked at: comparing entries would read the file
+    if seen is not None and (mapped or _same_bits(x, seen[1])):
         return seen[2]
     array = plain_array(x)
     node = mark_constant(fresh_leaf(array.shape, array.dtype, _names.get().get(id(x))))
     value = bind(node, array)
-    if met is not None and type(x) is np.ndarray:
+    if met is not None and (mapped or type(x) is np.ndarray):
         met[id(x)] = (x, value, node)
     return node
 
@@ -178,7 +180,10 @@ def plain_array(x: Any) -> np.ndarray:
         array = np.asarray(x)
     if array.dtype.kind not in _TRACEABLE_KINDS:
         raise _refusal(array.dtype, x)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.isnative:
+        return array
+    check_copy(array)
+    return array.astype(array.dtype.newbyteorder("="))
 
 
 def _numpy_scalar(x: np.generic) -> Node:

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.requests import Asked, answer, direction_nodes
 from einsumad.frontend.tracing import Trace, trace
-from einsumad.frontend.transforms import check_outputs, parameter_names
+from einsumad.frontend.transforms import check_memory_limit, check_outputs, parameter_names
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.planning import Request
 
 
-def _trace_all(f: Callable[..., Any], primals: Sequence[Any], name: str) -> Trace:
+def _trace_all(f: Callable[..., Any], primals: Sequence[Any], name: str, memory_limit: int | None) -> Trace:
+    check_memory_limit(memory_limit)
     if not primals:
         raise TypeError(f"{name} needs at least one primal")
-    found = trace(f, primals, {}, tuple(range(len(primals))), parameter_names(f))
+    with copies_within(memory_limit):
+        found = trace(f, primals, {}, tuple(range(len(primals))), parameter_names(f))
     check_outputs(found, name)
     return found
 
@@ -38,7 +41,7 @@ def jvp(
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp needs a tuple of primals and a tuple of tangents")
-    found = _trace_all(f, primals, "jvp")
+    found = _trace_all(f, primals, "jvp", memory_limit)
     variables = found.variables
     directions = direction_nodes(flatten(tuple(tangents)), variables.leaves, "tangent", variables.tree)
     flat = answer(Asked(Request("jvp"), found.outputs, variables, directions), memory_limit)
@@ -56,7 +59,7 @@ def vjp(f: Callable[..., Any], *primals: Any, memory_limit: int | None = None) -
     >>> pullback(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    found = _trace_all(f, primals, "vjp")
+    found = _trace_all(f, primals, "vjp", memory_limit)
     flat = answer(Asked(Request("derivatives", (0,)), found.outputs, found.variables), memory_limit)
 
     def pullback(cotangent: Any) -> Any:

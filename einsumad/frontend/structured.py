@@ -187,6 +187,17 @@ def containers() -> str:
     return name
 
 
+def holds_structured(tree: Any) -> bool:
+    """Whether a tree has a structured tensor in it."""
+    stack = [tree]
+    while stack:
+        part = stack.pop()
+        if part.type in (CompressedTensor, BlockTensor):
+            return True
+        stack.extend(part.children())
+    return False
+
+
 def _arrays_of(tensor: CompressedTensor) -> tuple[tuple[Any, ...], Form]:
     return tensor.held.arrays, tensor.held.form
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError
+from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.requests import Asked, answer, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of
 from einsumad.frontend.tracing import Trace, trace
@@ -63,7 +64,8 @@ class Transform:
         if self.takes_direction and len(args) < 2:
             raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
         *args_of_f, direction = args if self.takes_direction else (*args, None)
-        found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
+        with copies_within(self.memory_limit):
+            found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
         if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
             shapes = [node.shape for node in found.outputs]
             raise DifferentiationError(
@@ -288,9 +290,9 @@ def hessian(
 ) -> Transform:
     """The Hessian of a scalar function: the Jacobian of its gradient, by the cheapest order of multiplication.
 
-    With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. Over
-    `memory_limit` bytes (default: the machine's memory) it raises :class:`MemoryLimitError` before anything is
-    allocated.
+    With several arguments a tuple of tuples: ``H[i][j]`` has the axes of argument i, then those of argument j. What
+    would take more than `memory_limit` bytes (default: the machine's memory) is computed in parts of an index, such as
+    that of the samples; where that is not possible it raises :class:`MemoryLimitError` before anything is allocated.
 
     With `compressed` it is kept in its structure and can be solved with: a :class:`CompressedTensor`, for several
     arguments or a tree of arrays a :class:`BlockTensor`.

@@ -1,7 +1,7 @@
 """Concrete values, kept beside the graph and never on it.
 
-Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, so
-that no later write by the user can change it; an entry lives as long as its node.
+Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, or a file that
+was mapped for reading alone, so that no later write by the user can change it; an entry lives as long as its node.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from einsumad.errors import InternalError, TracingError
 from einsumad.frontend.looks import look
+from einsumad.frontend.mapped import check_copy, is_read_only_map
 from einsumad.graph import Leaf, Node
 
 _values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
@@ -23,10 +24,14 @@ _lock = threading.Lock()
 
 
 def snapshot(array: Any) -> np.ndarray:
-    """A private read-only copy of the array. One that is read-only and owns its data is used uncopied."""
+    """A private read-only copy of the array.
+
+    One that is read-only and owns its data is used uncopied, and so is a file that was mapped for reading alone.
+    """
     given = np.asarray(array)
-    if type(given) is np.ndarray and given.flags.owndata and not given.flags.writeable:
+    if type(given) is np.ndarray and not given.flags.writeable and (given.flags.owndata or is_read_only_map(given)):
         return given
+    check_copy(given)
     copy = np.array(given, order="K", copy=True, subok=False)
     copy.flags.writeable = False
     return copy

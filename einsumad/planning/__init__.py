@@ -8,6 +8,8 @@ from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
+from einsumad.planning.lengths import Whole, cheaper, length_of_parts, within
+from einsumad.planning.limited import plan_within
 from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.options import (
@@ -20,16 +22,20 @@ from einsumad.planning.options import (
     progress_of_jacobians,
 )
 from einsumad.planning.options import in_force as options_in_force
+from einsumad.planning.parts import ADDED_AT_ONCE, SplitPlan, SweepPlan, split_plan
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.primitives import Factor, layout
+from einsumad.planning.refusal import refusal
 from einsumad.planning.resolve import resolve
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
 from einsumad.planning.stored import PlanFolder, loaded, plan_cache
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
+from einsumad.planning.sweeps import Sweeps, sweeps_through
 from einsumad.planning.text import readable_bytes, readable_seconds
 
 __all__ = [
+    "ADDED_AT_ONCE",
     "REQUESTS",
     "STRATEGIES",
     "Candidate",
@@ -45,16 +51,22 @@ __all__ = [
     "PlannerOptions",
     "PlanningKey",
     "Request",
+    "SplitPlan",
     "Step",
     "Strategy",
+    "SweepPlan",
+    "Sweeps",
+    "Whole",
     "binarise",
     "calibrated",
+    "cheaper",
     "cut",
     "cuttable_indices",
     "derive",
     "expand",
     "jacobian",
     "layout",
+    "length_of_parts",
     "loaded",
     "machine_in_force",
     "make_plan",
@@ -62,13 +74,18 @@ __all__ = [
     "options_in_force",
     "physical_memory",
     "plan_cache",
+    "plan_within",
     "planner_options",
     "planning_key",
     "progress_of_functions",
     "progress_of_jacobians",
     "readable_bytes",
     "readable_seconds",
+    "refusal",
     "resolve",
     "set_machine",
+    "split_plan",
+    "sweeps_through",
     "total_cost",
+    "within",
 ]

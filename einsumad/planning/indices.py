@@ -1,13 +1,13 @@
 """Indices along which expressions can be cut, such as that of the samples.
 
 Owns which they are. Imports the graph. Invariant: an index can be cut if it is an axis of every tensor that depends on
-it until it is an axis of a root, or is summed in a root or in a summand of one; the roots are then what they are for
-parts of the index, side by side or summed.
+it until it is an axis of a root, or until a product sums over it; parts of such tensors are what they are for parts of
+the leaves, and a sum over the index is the sum of what it is for the parts.
 
 The axes of all nodes are put into classes, one an index, by what a product, a sum or a function identifies. A class is
 refused where an affine tensor or a delta between operands of a sum takes part, where a selection gives it, where a
 function works across it, where a node has it twice, where two labels of a product are in it that are not equal by a
-delta, and where it is summed anywhere but in a root or a summand of one.
+delta, and where a product that has it sums over another axis of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from einsumad.graph import (
     Structural,
     Unit,
     Zero,
-    count_users,
     topological,
 )
 
@@ -39,7 +38,7 @@ _REDUCTIONS = frozenset(["logsumexp", "max_reduce", "min_reduce", "product"])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """An index along which roots can be cut: its axis in each node that has it, and the products that sum it."""
+    """An index along which expressions can be cut: its axis in each node that has it, and the products that sum it."""
 
     axes: dict[Node, int]
     summed: frozenset[Node]
@@ -53,10 +52,10 @@ class Index:
 
 def cuttable_indices(roots: Sequence[Node]) -> list[Index]:
     """The indices along which the roots can be cut, those with the largest tensors first."""
-    return sorted(_Classes(roots).indices(), key=lambda index: (index.weight, index.size), reverse=True)
+    return sorted(Classes(roots).indices(), key=lambda index: (index.weight, index.size), reverse=True)
 
 
-class _Classes:
+class Classes:
     """The axes of all nodes and the labels of products in classes; those that cannot be cut, and the sums over them."""
 
     def __init__(self, roots: Sequence[Node]) -> None:
@@ -64,7 +63,6 @@ class _Classes:
         self.refused: set[object] = set()
         self.sums: list[tuple[object, Node]] = []
         self.order = [node for node in topological(roots) if not isinstance(node, Structural)]
-        self.final = _final(roots)
         for root in roots:
             self._refuse_inside(root)
         for node in self.order:
@@ -91,7 +89,7 @@ class _Classes:
         for key, node in self.sums:
             owner = self._class(key)
             summed.setdefault(owner, set()).add(node)
-            if node not in self.final or node in axes.get(owner, {}) or node.dtype == BOOL:
+            if node in axes.get(owner, {}) or node.dtype == BOOL:
                 refused.add(owner)
         found: list[Index] = []
         for owner, held in axes.items():
@@ -100,9 +98,16 @@ class _Classes:
                 found.append(Index(held, frozenset(summed.get(owner, ())), leaves[0].shape[held[leaves[0]]]))
         return found
 
+    def sums_that_meet(self, node: Einsum) -> list[frozenset[int]]:
+        """The summed labels of a product that are in a class with other labels of it, those of one delta together."""
+        groups = _groups_of_labels(node)
+        owners = [self._class((node, "label", min(group))) for group in groups]
+        summed = [min(group) >= len(node.shape) for group in groups]
+        return [g for g, owner, s in zip(groups, owners, summed, strict=True) if s and owners.count(owner) > 1]
+
     def _met(self, node: Einsum) -> set[object]:
         """The classes that a product has twice: of labels that a delta does not make equal."""
-        owners = [self._class((node, "label", label)) for label in _different_labels(node)]
+        owners = [self._class((node, "label", min(group))) for group in _groups_of_labels(node)]
         return {owner for owner in owners if owners.count(owner) > 1}
 
     def _class(self, key: object) -> object:
@@ -171,21 +176,11 @@ class _Classes:
                     self._join((operand, axis), key)
 
 
-def _different_labels(node: Einsum) -> list[int]:
-    """The labels of a product, one of those that are equal by deltas."""
+def _groups_of_labels(node: Einsum) -> list[frozenset[int]]:
+    """The labels of a product, those together that are equal by deltas."""
     groups: dict[int, set[int]] = {label: {label} for labels in node.inputs for label in labels}
     for operand, labels in zip(node.operands, node.inputs, strict=True):
         if isinstance(operand, Unit):
             joined = {other for label in labels for other in groups[label]}
             groups.update(dict.fromkeys(joined, joined))
-    return sorted({min(group) for group in groups.values()})
-
-
-def _final(roots: Sequence[Node]) -> set[Node]:
-    """The roots that nothing else reads, and the summands of those that nothing else reads."""
-    users = count_users(roots)
-    final = {root for root in roots if users[root] == list(roots).count(root)}
-    for root in tuple(final):
-        if isinstance(root, Add) and users[root] == 1:
-            final.update([operand for operand in root.operands if users[operand] == 1])
-    return final
+    return sorted({frozenset(group) for group in groups.values()}, key=min)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from einsumad.errors import InternalError, MemoryLimitError
+from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Leaf, Node, Shape, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, bytes_of, kernel_cost, summed
@@ -24,11 +24,12 @@ from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
 from einsumad.planning.primitives import constant_value, kind_of
+from einsumad.planning.refusal import refusal
 from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
 from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
-from einsumad.planning.text import plan_text, readable_bytes, step_text
+from einsumad.planning.text import plan_text
 
 _LEAST_PEAK = 2**20
 """Plans that take fewer bytes at once keep their order."""
@@ -99,7 +100,9 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
     )
     total = summed(costs)
     written = found.outputs
-    _check_limit(steps, written, memory, physical_memory() if memory_limit is None else memory_limit)
+    limit = physical_memory() if memory_limit is None else memory_limit
+    if memory.peak > limit:
+        raise refusal(steps[: memory.peak_step + 1], written, memory.peak, limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
 
 
@@ -208,26 +211,3 @@ def _scratch(kernel: Kernel, operands: Sequence[Node]) -> int:
         return 0
     shapes = [o.shape for o in operands]
     return prod(product_shape(kernel, shapes)) // slice_count(kernel, shapes) * operands[-1].dtype.itemsize
-
-
-def _check_limit(steps: Sequence[Step], outputs: Sequence[int], memory: Memory, limit: int) -> None:
-    if memory.peak <= limit:
-        return
-    raise MemoryLimitError(
-        f"the plan would need {readable_bytes(memory.peak)}, over the limit of {readable_bytes(limit)}. "
-        f"{_largest(steps[: memory.peak_step + 1], outputs)} "
-        "Ask for a derivative in its structure (compressed=True), or for a product with a vector (hvp, jvp, vjp) "
-        f"instead of the whole tensor, use smaller arrays, or raise the limit with memory_limit={memory.peak} (bytes)"
-    )
-
-
-def _largest(steps: Sequence[Step], outputs: Sequence[int]) -> str:
-    """The tensor that takes most memory; an output takes all of its shape, even where it was kept smaller till then."""
-    if not steps:
-        return "It returns copies of the inputs."
-
-    def size(step: Step) -> int:
-        return prod(step.shape if step.register in outputs else step.stored) * step.dtype.itemsize
-
-    step = max(steps, key=lambda step: (size(step), -step.register))
-    return f"Its largest tensor is {step_text(step)} of shape {step.shape}, {readable_bytes(size(step))}."

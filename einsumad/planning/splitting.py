@@ -1,14 +1,13 @@
 """Expressions for a part of an index.
 
-Owns how roots are cut. Imports indices and the graph. Invariant: evaluated for the parts of the leaves, the roots of a
-cut are parts of the roots, or add up to them.
+Owns how expressions are cut. Imports indices and the graph. Invariant: evaluated for the parts of the leaves, what a
+cut gives are parts of what was cut, or add up to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 from einsumad.graph import (
     Add,
@@ -39,43 +38,21 @@ from einsumad.planning.indices import Index
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Roots for a part of an index. `leaves` has for each leaf the one that stands for a part of it, and its axis.
+    """Expressions for a part of an index, and for each leaf that was cut the one that stands for a part, and its axis.
 
-    `axes` has for each of these roots the axis of the parts; None where it is a sum over them, and -1 where it does not
-    depend on them. `terms` has for each of the roots that were cut the positions of those here that add up to it.
+    `axes` has for each of the expressions the axis of the parts; None where it is a sum over them.
     """
 
     roots: tuple[Node, ...]
     leaves: dict[Node, tuple[Leaf, int]]
     axes: tuple[int | None, ...]
-    terms: tuple[tuple[int, ...], ...]
-    size: int
 
 
-def cut(roots: Sequence[Node], index: Index, size: int) -> Cut:
-    """The roots for a part of so many values of an index."""
-    pieces = [_pieces(root, index) for root in roots]
-    flat = [piece for found in pieces for piece in found]
+def cut(nodes: Sequence[Node], index: Index, size: int, known: Mapping[Node, Node] | None = None) -> Cut:
+    """Expressions for a part of so many values of an index; `known` has what stands for nodes that are known by now."""
     part = _Part(index, size)
-    made = part.made_of(flat)
-    ends = list(accumulate([len(found) for found in pieces], initial=0))
-    terms = tuple([tuple(range(start, stop)) for start, stop in pairwise(ends)])
-    axes = tuple([index.axes.get(piece, None if _sums(piece, index) else -1) for piece in flat])
-    return Cut(tuple([made[piece] for piece in flat]), part.leaves, axes, terms, size)
-
-
-def _sums(node: Node, index: Index) -> bool:
-    """Whether a root or a piece of one is a sum over the parts."""
-    return not index.summed.isdisjoint(node.operands if isinstance(node, Add) else (node,))
-
-
-def _pieces(root: Node, index: Index) -> tuple[Node, ...]:
-    """The root; or its summands that are sums over the parts, and the others, each added up."""
-    if not isinstance(root, Add) or not _sums(root, index):
-        return (root,)
-    over = [operand for operand in root.operands if operand in index.summed]
-    rest = [operand for operand in root.operands if operand not in index.summed]
-    return tuple([add(found, root.dtype) if len(found) > 1 else found[0] for found in (over, rest) if found])
+    made = part.made_of(nodes, {} if known is None else known)
+    return Cut(tuple([made[node] for node in nodes]), part.leaves, tuple([index.axes.get(node) for node in nodes]))
 
 
 class _Part:
@@ -86,11 +63,12 @@ class _Part:
         self.size = size
         self.leaves: dict[Node, tuple[Leaf, int]] = {}
 
-    def made_of(self, roots: Sequence[Node]) -> dict[Node, Node]:
+    def made_of(self, roots: Sequence[Node], known: Mapping[Node, Node]) -> dict[Node, Node]:
         """What becomes of each node."""
-        made: dict[Node, Node] = {}
-        for node in topological(roots):
-            made[node] = self._made(node, made)
+        made = dict(known)
+        for node in topological(roots, known.keys()):
+            if node not in made:
+                made[node] = self._made(node, made)
         return made
 
     def _shape(self, node: Node) -> Shape:

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 import einsumad as ea
 from einsumad.errors import MemoryLimitError, ShapeError
-from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally
-from einsumad.execution.blockwise import blockwise, lengths_of_parts, plan_of_part
+from einsumad.execution import BlockwisePlan, CompiledPlan, compile_split, compile_within
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
 from einsumad.graph import add, affine, einsum, leaves, multiply, ones, scale, selection, unit
-from einsumad.planning import cuttable_indices, make_plan
+from einsumad.planning import cuttable_indices, length_of_parts, make_plan, split_plan
+from einsumad.planning.kernels import Call
+from einsumad.planning.lengths import ways
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
 
@@ -20,9 +21,9 @@ MANY = settings(max_examples=max(250, settings().max_examples))
 ROWS = 7
 
 
-def in_parts(roots, index, length):
+def in_parts(roots, way, length, hoisted=True):
     inputs = leaves(roots)
-    plan = blockwise(roots, inputs, plan_of_part(roots, inputs, index, length))
+    plan = compile_split(split_plan(way, inputs, length, hoisted=hoisted))
     return lambda values: plan(*[np.asarray(values[node]) for node in inputs])
 
 
@@ -33,9 +34,10 @@ def sizes(*roots):
 def check(roots, values, exact=False):
     """Every index that can be cut, in parts of each length."""
     expected = evaluate(roots, values, exact=exact)
-    for index in cuttable_indices(roots):
-        for length in range(1, index.size):
-            for root, value, wanted in zip(roots, in_parts(roots, index, length)(values), expected, strict=True):
+    for way in ways(roots):
+        for length in range(1, way.index.size):
+            found = in_parts(roots, way, length, hoisted=length != 2)(values)
+            for root, value, wanted in zip(roots, found, expected, strict=True):
                 assert (np.shape(value), value.dtype) == (root.shape, root.dtype)
                 if exact:
                     assert (value == wanted).all()
@@ -58,6 +60,10 @@ def test_random_graphs(graph):
 def test_integer_products_are_exact(case):
     if case.node.dtype.kind == "i":
         check([case.node], case.values, exact=True)
+
+
+def _shifted(matrix):
+    return add([matrix, einsum([unit(2, 2, matrix.dtype)], [(0, 1)], (0, 1), 3)])
 
 
 @st.composite
@@ -83,6 +89,22 @@ def data_losses(draw):
         einsum([w], [(0,)], (), 5),
         einsum([z, unit(ROWS, 2, dtype)], [(0,), (0, 1)], (0, 1)),
         call("logsumexp", multiply(X, X)),
+        apply("exp", scale(0.1, einsum([z], [(0,)], ()))),
+        einsum([z, z, apply("tanh", einsum([z, X], [(0,), (0, 1)], (1,)))], [(0,), (1,), (2,)], (2,)),
+        einsum([X, apply("tanh", einsum([z, X], [(0,), (0, 1)], (1,)))], [(0, 1), (1,)], (0,)),
+        einsum(
+            [X, X, call("inverse", _shifted(einsum([X, X], [(0, 1), (0, 2)], (1, 2))))],
+            [(0, 1), (0, 2), (2, 3)],
+            (3, 1),
+        ),
+        einsum(
+            [z, apply("reciprocal", einsum([z, apply("greater", z, scale(0, z))], [(0,), (0,)], ()))], [(0,), ()], (0,)
+        ),
+        einsum(
+            [apply("exp", w), call("inverse", _shifted(einsum([w, w], [(0,), (1,)], (0, 1)))), X],
+            [(0,), (0, 1), (2, 1)],
+            (2,),
+        ),
     ]
     return draw(st.lists(st.sampled_from(pieces), min_size=1, max_size=4)), values
 
@@ -108,23 +130,34 @@ def test_an_index_that_is_kept_or_summed_last_can_be_cut():
 @pytest.mark.parametrize(
     "root",
     [
-        apply("exp", einsum([z], [(0,)], ())),
         call("logsumexp", z),
         einsum([z, affine(ROWS, (ROWS - 1,), (1,), 1, np.float64)], [(0,), (0, 1)], (1,)),
         add([einsum([z, unit(ROWS, 2, np.float64)], [(0,), (0, 1)], (0, 1)), unit(ROWS, 2, np.float64)]),
         einsum([apply("greater", z, scale(0, z)), z], [(0,), (1,)], ()),
         call("inverse", einsum([z, z], [(0,), (1,)], (0, 1))),
     ],
-    ids=["function of a sum", "logsumexp", "shifted", "delta in a sum", "two labels", "inverse"],
+    ids=["logsumexp", "shifted", "delta in a sum", "two labels", "inverse"],
 )
 def test_an_index_that_meets_itself_is_not_cut(root):
     assert ROWS not in sizes(root)
 
 
-def test_a_sum_that_is_read_again_is_not_cut():
+def test_what_follows_on_a_sum_is_computed_after_it():
     total = einsum([z], [(0,)], ())
-    assert ROWS in sizes(total)
-    assert ROWS not in sizes(total, scale(2, apply("exp", total)))
+    centred = add([z, scale(-1, einsum([total, ones((ROWS,), np.float64)], [(), (0,)], (0,)))])
+    for roots, often in [((total, scale(2, apply("exp", total))), 1), ((apply("tanh", centred),), 2)]:
+        (way,) = [way for way in ways(roots) if way.index.size == ROWS]
+        assert len(way.ends) == often
+        check(list(roots), {X: np.arange(14.0).reshape(7, 2), w: np.array([0.5, -0.25])})
+
+
+def test_sums_that_are_added_are_one_sum():
+    """So one tensor is kept for them; a summand that is no sum is added at the end."""
+    terms = [einsum([z, X], [(0,), (0, 1)], (1,)), einsum([z, z, X], [(0,), (0,), (0, 1)], (1,), -1)]
+    for root, late in [(add(terms), 0), (add([*terms, w]), 1)]:
+        (way,) = [way for way in ways([root]) if way.index.size == ROWS]
+        assert len(way.ends[0]) == 1
+        assert len(split_plan(way, leaves([root]), 3).after.steps) == late
 
 
 def test_a_selection_outside_of_a_product_stays_whole():
@@ -137,13 +170,13 @@ def frugal(n, memory_limit=None):
     """The Gram matrix of outer products of rows, whose whole plan holds n times as much as its inputs."""
     A, B = variable("A", (n, 30), np.float64), variable("B", (n, 30), np.float64)
     outer = apply("exp", einsum([A, B], [(0, 1), (0, 2)], (0, 1, 2)))
-    return compile_frugally([einsum([outer], [(0, 1, 2)], (1, 2))], [A, B], memory_limit)
+    return compile_within([einsum([outer], [(0, 1, 2)], (1, 2))], [A, B], memory_limit, frugal=True)
 
 
 def test_large_plans_are_cut_and_small_ones_are_not():
     plan = frugal(2000)
     assert isinstance(plan, BlockwisePlan)
-    assert plan.count > 1
+    assert plan.plan.count > 1
     assert isinstance(frugal(10), CompiledPlan)
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(2000, 30)), rng.normal(size=(2000, 30))
@@ -161,7 +194,8 @@ def test_a_memory_limit_makes_smaller_parts_or_is_refused():
 
 def test_no_part_has_a_single_value():
     for size in range(9, 4000):
-        for length in lengths_of_parts(size, 0, 0):
+        for parts in (2, 3, 7, 64, size):
+            length = length_of_parts(size, parts)
             assert 1 < length < size
             assert size % length != 1
 
@@ -170,7 +204,7 @@ def test_no_part_has_a_single_value():
 def test_a_nan_in_the_last_part_stays(n):
     plan = frugal(n)
     assert isinstance(plan, BlockwisePlan)
-    assert plan.size % plan.parts.size != 1
+    assert plan.plan.size % plan.plan.length != 1
     A, B = np.ones((n, 30)), np.ones((n, 30))
     A[-1, 0] = np.nan
     (value,) = plan(A, B)
@@ -205,10 +239,69 @@ def test_structured_hessians_take_little_memory_and_say_so():
 
 
 def test_work_that_does_not_depend_on_the_index_is_not_repeated():
-    X, K = variable("X", (300, 300), np.float64), variable("K", (300, 300), np.float64)
+    """The inverse, and a product of two factors that meet before the rows do, are computed once, before all parts."""
+    X, K = variable("X", (900, 90), np.float64), variable("K", (90, 90), np.float64)
+    A, B = variable("A", (90, 300), np.float64), variable("B", (300, 90), np.float64)
     rows = apply("exp", einsum([X, call("inverse", K)], [(0, 1), (1, 2)], (0, 2)))
-    root = einsum([rows], [(0, 1)], (1,))
-    assert 300 in sizes(root)
-    assert make_plan([root], [X, K]).peak_bytes > 2**20
-    assert isinstance(compile_frugally([root], [X, K]), CompiledPlan)
-    assert isinstance(compile_frugally([root], [X, K], 2**20), BlockwisePlan)
+    moved = apply("sin", einsum([X, A, B], [(0, 1), (1, 2), (2, 3)], (0, 3)))
+    root = einsum([rows, moved], [(0, 1), (0, 1)], (1,))
+    inputs = leaves([root])
+    (way,) = [way for way in ways([root]) if way.index.size == 900]
+    for length in (100, 250, 449):
+        (sweep,) = split_plan(way, inputs, length).sweeps
+        assert [leaf.shape for leaf in sweep.part.inputs[len(sweep.reads) :]] == [(90, 90)] * 2
+    assert not any(isinstance(step.kernel, Call) for step in sweep.part.steps)
+    (anew,) = split_plan(way, inputs, 100, hoisted=False).sweeps
+    assert any(isinstance(step.kernel, Call) for step in anew.part.steps)
+    assert split_plan(way, inputs, 100).flops < make_plan([root], inputs).flops * 1.1
+    rng = np.random.default_rng(0)
+    values = {node: rng.normal(size=node.shape) / 10 for node in inputs}
+    values[K] += 3 * np.eye(90)
+    x, k, a, b = (values[node] for node in (X, K, A, B))
+    expected = np.sum(np.exp(x @ np.linalg.inv(k)) * np.sin(x @ (a @ b)), axis=0)
+    for length in (100, 250, 449):
+        np.testing.assert_allclose(in_parts([root], way, length)(values)[0], expected, rtol=1e-9)
+
+
+def test_what_depends_on_the_length_alone_is_not_taken_out():
+    """A row that is spread along the index and then summed has no leaf that is cut, and still a length."""
+    spread = apply("exp", einsum([w, ones((ROWS,), np.float64)], [(1,), (0,)], (0, 1)))
+    root = einsum([add([X, spread])], [(0, 1)], (1,))
+    both = add([einsum([spread], [(0, 1)], (1,)), einsum([add([X, spread]), X], [(0, 1), (0, 1)], (1,))])
+    check([root, both], {X: np.arange(14.0).reshape(7, 2), w: np.array([0.5, -0.25])})
+
+
+def test_a_plan_over_the_limit_does_without_holding_what_is_large():
+    """Held before all parts, the table would take more than the limit; each part makes what it needs of it."""
+    u, v = variable("u", (200,), np.float64), variable("v", (200,), np.float64)
+    X = variable("X", (4000, 200), np.float64)
+    table = apply("exp", einsum([u, v], [(0,), (1,)], (0, 1)))
+    root = einsum([X, table, X], [(0, 1), (1, 2), (0, 2)], (0,))
+    for limit in (800_000, 1_500_000):
+        plan = compile_within([apply("tanh", root)], [X, u, v], limit)
+        assert isinstance(plan, BlockwisePlan)
+        assert plan.plan.peak_bytes <= limit
+
+
+@pytest.mark.fuzz
+@MANY
+@given(graphs(), st.floats(0, 1))
+def test_random_graphs_within_a_limit(graph, share):
+    """Plans under limits between that of the whole and nothing keep to them, or are refused with a limit that does."""
+    inputs = leaves(graph.roots)
+    whole = make_plan(graph.roots, inputs).peak_bytes
+    limit = max(1, int(whole * share))
+    try:
+        plan = compile_within(graph.roots, inputs, limit)
+    except MemoryLimitError as error:
+        limit = int(str(error).partition("memory_limit=")[2].split()[0])
+        plan = compile_within(graph.roots, inputs, limit)
+    assert plan.plan.peak_bytes <= limit
+    expected = evaluate(graph.roots, graph.values)
+    for root, value, wanted in zip(graph.roots, plan(*[graph.values[node] for node in inputs]), expected, strict=True):
+        assert (np.shape(value), value.dtype) == (root.shape, root.dtype)
+        if np.isfinite(wanted).all():
+            size = np.abs(wanted).max(initial=1)
+            if root.dtype == np.float64 or size < 1e4:
+                rtol = 1e-7 if root.dtype == np.float64 else 2e-2
+                np.testing.assert_allclose(value, wanted, rtol=rtol, atol=rtol * size)

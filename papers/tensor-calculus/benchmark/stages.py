@@ -18,11 +18,10 @@ PLACES = {
     "derive": (("einsumad.frontend.cache", "build_with_rules"),),
     "plan": (
         ("einsumad.frontend.compile", "normalise"),
-        ("einsumad.frontend.compile", "make_plan"),
-        ("einsumad.frontend.cache", "make_plan"),
-        ("einsumad.frontend.cache", "compile_frugally"),
+        ("einsumad.frontend.compile", "plan_within"),
+        ("einsumad.frontend.cache", "plan_within"),
     ),
-    "compile": (("einsumad.frontend.compile", "compile_plan"), ("einsumad.frontend.cache", "compile_plan")),
+    "compile": (("einsumad.frontend.compile", "compile_planned"), ("einsumad.frontend.cache", "compile_planned")),
 }
 """For each stage the functions that are called for it: the module that looks them up, and their name."""
 

@@ -1,0 +1,54 @@
+"""Plans that stay within a limit of memory.
+
+Owns the choice between the whole plan and one in parts. Imports plans and their parts. Invariant: the outputs are those
+of the whole plan up to rounding; a plan over the limit is refused before anything is allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from einsumad.graph import Leaf, Node
+from einsumad.planning.lengths import Whole, cheaper, within
+from einsumad.planning.memory import physical_memory
+from einsumad.planning.parts import SplitPlan
+from einsumad.planning.plan import Plan, make_plan
+from einsumad.planning.refusal import DENSE, IN_PARTS, IN_STRUCTURE, WHOLE, refusal
+
+_LEAST_PEAK = 2**18
+"""Plans that take fewer bytes at once are not cut to save memory: the calls would cost more than it is worth."""
+_UNLIMITED = 2**62
+
+
+def plan_within(
+    roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None, *, frugal: bool = False
+) -> Plan | SplitPlan:
+    """The plan for the roots, in parts of an index if the whole is over the limit (default: the machine's memory).
+
+    A `frugal` one is in parts already where that keeps the memory near that of inputs and results. Raises
+    :class:`MemoryLimitError` if no plan stays within the limit.
+    """
+    limit = physical_memory() if memory_limit is None else memory_limit
+    whole = make_plan(roots, inputs, _UNLIMITED)
+    if frugal and whole.peak_bytes > (wanted := _wanted(roots, inputs)) and whole.peak_bytes <= limit:
+        return cheaper(roots, inputs, wanted, Whole(whole.peak_bytes, whole.seconds)) or whole
+    if whole.peak_bytes <= limit:
+        return whole
+    found, least = within(roots, inputs, limit, whole.peak_bytes)
+    if found is not None:
+        return found
+    if 4 * _bytes(roots) >= least:
+        advice = IN_STRUCTURE if frugal else DENSE
+    else:
+        advice = WHOLE if least == whole.peak_bytes else IN_PARTS
+    raise refusal(whole.steps, whole.outputs, least, limit, advice)
+
+
+def _wanted(roots: Sequence[Node], inputs: Sequence[Leaf]) -> int:
+    """The bytes that are not worth less: half of the inputs, and the results with as much again for half of them."""
+    return max(_LEAST_PEAK, _bytes(inputs) // 2 + _bytes(roots) * 3 // 2)
+
+
+def _bytes(nodes: Sequence[Node]) -> int:
+    return sum([prod(node.shape) * node.dtype.itemsize for node in nodes])
