@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_frugally, compile_plan
+from einsumad.execution.backends import ArrayPlan, Home, ready_for
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.graph import Leaf, Node, leaves
 from einsumad.planning import Choice, make_plan
@@ -36,7 +37,7 @@ Which: TypeAlias = tuple[int, ...] | None
 """The positions of some outputs; None for all."""
 
 
-RunnablePlan: TypeAlias = CompiledPlan | BlockwisePlan
+RunnablePlan: TypeAlias = CompiledPlan | BlockwisePlan | ArrayPlan
 
 
 class Part(NamedTuple):
@@ -62,7 +63,9 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which], tuple[RunnablePlan, tuple[int, ...]]] = field(default_factory=dict)
+    plans: dict[tuple[int | None, Which, Home | None], tuple[RunnablePlan, tuple[int, ...]]] = field(
+        default_factory=dict
+    )
 
     def read(self, which: Which = None) -> tuple[int, ...]:
         """The positions of the slots that the outputs, or those at some positions, depend on: the inputs of a plan."""
@@ -100,9 +103,14 @@ def run(
     value: Callable[[Leaf], Any],
     memory_limit: int | None,
     which: Which = None,
+    *,
+    home: Home | None = None,
 ) -> tuple[Any, ...]:
-    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for."""
-    plan, read = compiled(derivation, memory_limit, which)
+    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for.
+
+    They are arrays at a home, if one is given, otherwise NumPy's.
+    """
+    plan, read = compiled(derivation, memory_limit, which, home)
     return plan(*[value(found[position]) for position in read])
 
 
@@ -144,22 +152,26 @@ def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple
 
 
 def compiled(
-    derivation: Derivation, memory_limit: int | None, which: Which = None
+    derivation: Derivation, memory_limit: int | None, which: Which = None, home: Home | None = None
 ) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        known = derivation.plans.get((memory_limit, which))
+        known = derivation.plans.get((memory_limit, which, home))
         if known is None:
             _counts["planned"] += 1
-            known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
-            derivation.plans[memory_limit, which] = known
+            known = compiled_anew(derivation, memory_limit, which, home), derivation.read(which)
+            derivation.plans[memory_limit, which, home] = known
     return known
 
 
-def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which = None) -> RunnablePlan:
+def compiled_anew(
+    derivation: Derivation, memory_limit: int | None, which: Which = None, home: Home | None = None
+) -> RunnablePlan:
     """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
+    if home is not None:
+        return ready_for(make_plan(outputs, inputs, memory_limit), home)
     if derivation.parts:
         return compile_frugally(outputs, inputs, memory_limit)
     return compile_plan(make_plan(outputs, inputs, memory_limit))

@@ -17,6 +17,7 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
+from einsumad.execution.backends import is_array_type
 from einsumad.frontend.callers import check_polynomial_caller, numpy_remedy, scipy_remedy
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
@@ -263,7 +264,7 @@ class Tensor(Operators):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
+        if not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
             return NotImplemented
         result = call_function(function, args, kwargs)
         if function in WRITERS:

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
-from einsumad.frontend.evaluation import concrete
+from einsumad.execution.backends import shape_and_dtype
+from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
@@ -96,11 +97,12 @@ def new_variable(original: Any, name: str, where: str) -> Leaf:
         node = original.node
         _check_differentiable(node.dtype, where)
         leaf = fresh_leaf(node.shape, node.dtype, name)
-        defer(leaf, lambda: concrete(node))
+        defer(leaf, lambda: evaluated(node))
     else:
-        _check_differentiable(np.asarray(original).dtype, where)
+        shape, dtype = shape_and_dtype(original)
+        _check_differentiable(dtype, where)
         array = plain_array(original)
-        leaf = fresh_leaf(array.shape, array.dtype, name)
+        leaf = fresh_leaf(shape, dtype.newbyteorder("="), name)
         bind(leaf, array)
     return mark_variable(leaf)
 
