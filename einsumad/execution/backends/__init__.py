@@ -3,12 +3,14 @@
 Imports the plan and the catalogue; a library is loaded by its users only. The names of this package are what the front
 end uses: which library an array is of, where arrays are together, and a plan made ready for that place.
 
-The files stand in the order of the work: `recognition`, `library` and those of single libraries; `context`, and
-the operations of the kernels; `elementwise_rows` and `general_rows`, with the tables of functions; `array_plan`.
+The files stand in this order: `recognition`, `library` and those of single libraries; `array_plan`, which runs;
+`operations`, the table of what runs; `context`, and the operations of the kernels; `elementwise_rows` and
+`general_rows`, with the tables of functions.
 """
 
-from einsumad.execution.backends.array_plan import ArrayPlan, ready_for, received
+from einsumad.execution.backends.array_plan import ArrayPlan
 from einsumad.execution.backends.library import Home, Library
+from einsumad.execution.backends.loading import ready_for
 from einsumad.execution.backends.recognition import (
     any_met,
     common_home,
@@ -28,6 +30,5 @@ __all__ = [
     "is_array_type",
     "library_of",
     "ready_for",
-    "received",
     "shape_and_dtype",
 ]

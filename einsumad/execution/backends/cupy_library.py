@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from einsumad.execution.backends.library import Array, Function, Home, Library
+from einsumad.execution.backends.same_names import SameNames
 
 
 class CupyLibrary(Library):
@@ -22,9 +22,9 @@ class CupyLibrary(Library):
 
     takes_numbers = True
 
-    def __init__(self, cupy: Any, namespace: Any) -> None:
+    def __init__(self, cupy: Any, namespace: Any, special: Any) -> None:
         super().__init__("cupy", namespace)
-        self.cupy = cupy
+        self.cupy, self.special = cupy, special
 
     def dtype_of(self, x: Array) -> np.dtype:
         """CuPy has NumPy's dtypes."""
@@ -66,9 +66,4 @@ class CupyLibrary(Library):
 
     def elementwise(self) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
         """What CuPy and ``cupyx.scipy.special`` have by the same names."""
-        tables = import_module("einsumad.execution.backends.same_names")
-        found: tuple[Mapping[str, Function], Mapping[str, Function]] = (
-            tables.SameNames(self.cupy),
-            tables.SameNames(import_module("cupyx.scipy.special")),
-        )
-        return found
+        return SameNames(self.cupy), SameNames(self.special)

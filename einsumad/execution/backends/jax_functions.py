@@ -1,12 +1,11 @@
 """Functions of entries that JAX has by NumPy's and by SciPy's names.
 
-Owns the list of those of SciPy. JAX is given. Invariant: as in :mod:`einsumad.execution.backends.standard_functions`.
+Owns the lists of them. JAX is given. Invariant: as in :mod:`einsumad.execution.backends.standard_functions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from einsumad.execution.backends.library import Function
@@ -60,10 +59,8 @@ _SPECIAL = (
 )
 
 
-def tables(jax: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
+def tables(jnp: Any, own: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
     """By NumPy's and by SciPy's names."""
-    jnp = jax.numpy
-    own = import_module("jax.scipy.special")
     special: dict[str, Function] = {name: getattr(own, name) for name in _SPECIAL if hasattr(own, name)}
     special |= {"psi": own.digamma, "loggamma": own.gammaln}
     special["erfcinv"] = lambda x: -own.ndtri(x / 2) / 2**0.5

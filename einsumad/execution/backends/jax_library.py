@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from einsumad.execution.backends.jax_functions import tables
 from einsumad.execution.backends.library import Array, Function, Home, Library
 
 
@@ -23,10 +23,10 @@ class JaxLibrary(Library):
     takes_numbers = True
     failures = ()
 
-    def __init__(self, jax: Any) -> None:
+    def __init__(self, jax: Any, special: Any) -> None:
         super().__init__("jax", jax.numpy)
-        self.jax = jax
-        self.canonical = import_module("jax.dtypes").canonicalize_dtype
+        self.jax, self.special = jax, special
+        self.canonical = jax.dtypes.canonicalize_dtype
 
     def native(self, dtype: np.dtype) -> Any:
         """The dtype, in single precision where JAX has no other."""
@@ -77,6 +77,4 @@ class JaxLibrary(Library):
 
     def elementwise(self) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
         """What ``jax.numpy`` and ``jax.scipy.special`` have by the same names."""
-        tables = import_module("einsumad.execution.backends.jax_functions")
-        found: tuple[Mapping[str, Function], Mapping[str, Function]] = tables.tables(self.jax)
-        return found
+        return tables(self.xp, self.special)

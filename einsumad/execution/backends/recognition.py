@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends.cupy_library import CupyLibrary
+from einsumad.execution.backends.jax_library import JaxLibrary
 from einsumad.execution.backends.library import Home, Library
+from einsumad.execution.backends.torch_library import TorchLibrary
 
 _of_type: dict[type, Library | None] = {np.ndarray: None, float: None, int: None, bool: None, list: None, tuple: None}
 _libraries: dict[str, Library] = {}
@@ -35,14 +38,12 @@ def _recognised(x: Any) -> Library | None:
         return None
     torch, jax, cupy = (sys.modules.get(name) for name in ("torch", "jax", "cupy"))
     if isinstance(x, getattr(torch, "Tensor", ())):
-        module = import_module("einsumad.execution.backends.torch_library")
-        return _known("torch", lambda: module.TorchLibrary(torch, _compatible("torch")))
+        return _known("torch", lambda: TorchLibrary(torch, _compatible("torch")))
     if isinstance(x, getattr(jax, "Array", ())):
-        module = import_module("einsumad.execution.backends.jax_library")
-        return _known("jax", lambda: module.JaxLibrary(jax))
+        return _known("jax", lambda: JaxLibrary(jax, import_module("jax.scipy.special")))
     if isinstance(x, getattr(cupy, "ndarray", ())):
-        module = import_module("einsumad.execution.backends.cupy_library")
-        return _known("cupy", lambda: module.CupyLibrary(cupy, _compatible("cupy")))
+        special = import_module("cupyx.scipy.special")
+        return _known("cupy", lambda: CupyLibrary(cupy, _compatible("cupy"), special))
     if hasattr(x, "__array_namespace__") and not isinstance(x, type):
         namespace = x.__array_namespace__()
         return _known(namespace.__name__, lambda: Library(namespace.__name__, namespace))

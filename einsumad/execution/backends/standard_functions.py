@@ -81,10 +81,6 @@ _MADE = (
     "fmin",
     "fmod",
     "heaviside",
-    "reciprocal",
-    "divide",
-    "multiply",
-    "power",
     "exp2",
     "logaddexp2",
     "cbrt",
@@ -147,22 +143,6 @@ class Standard:
         one = self.xp.where(x < 0, self.xp.zeros_like(x), self.xp.ones_like(x))
         return self.xp.where(self.xp.isnan(x), x, self.xp.where(x == 0, y, one))
 
-    def reciprocal(self, x: Array) -> Array:
-        """``1 / x``."""
-        return 1 / x
-
-    def divide(self, x: Any, y: Any) -> Array:
-        """``x / y``."""
-        return operator.truediv(*self.pair(x, y))
-
-    def multiply(self, x: Any, y: Any) -> Array:
-        """``x y``."""
-        return operator.mul(*self.pair(x, y))
-
-    def power(self, x: Any, y: Any) -> Array:
-        """``x**y``."""
-        return x**y
-
     def exp2(self, x: Array) -> Array:
         """``2**x``."""
         return self.of_two("pow", 2.0, x)
@@ -206,6 +186,12 @@ class Standard:
         named: dict[str, Any] = {name: getattr(self.xp, own) for name, own in _CALLED.items() if hasattr(self.xp, own)}
         named |= {name: partial(self.of_two, own) for name, own in _OF_TWO.items() if hasattr(self.xp, own)}
         named |= {name: getattr(self, name) for name in _MADE}
+        named |= {
+            "divide": lambda x, y: operator.truediv(*self.pair(x, y)),
+            "multiply": lambda x, y: operator.mul(*self.pair(x, y)),
+            "power": operator.pow,
+            "reciprocal": lambda x: 1 / x,
+        }
         named |= {"pi": pi, "nan": np.nan, "inf": np.inf}
         return named, Special(self.home, self.pair).table()
 

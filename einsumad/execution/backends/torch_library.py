@@ -9,13 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.execution.backends.library import Array, Function, Home, Library
+from einsumad.execution.backends.torch_functions import tables
 
 
 class TorchLibrary(Library):
@@ -89,6 +89,4 @@ class TorchLibrary(Library):
 
     def elementwise(self) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
         """What ``torch.special`` has."""
-        tables = import_module("einsumad.execution.backends.torch_functions")
-        found: tuple[Mapping[str, Function], Mapping[str, Function]] = tables.tables(self.torch)
-        return found
+        return tables(self.torch)
