@@ -26,10 +26,6 @@ class CupyLibrary(Library):
         super().__init__("cupy", namespace)
         self.cupy, self.special = cupy, special
 
-    def dtype_of(self, x: Array) -> np.dtype:
-        """CuPy has NumPy's dtypes."""
-        return super().dtype_of(x) if x.dtype.kind not in "biuf" else np.dtype(x.dtype)
-
     def home_of(self, x: Array) -> Home:
         """The number of the device."""
         return Home(self, x.device, False)

@@ -86,9 +86,10 @@ def _ldexp(home: Home) -> Callable[..., Array]:
     xp = home.xp
 
     def act(x: Array, exponent: Array) -> Array:
-        half = xp.floor(exponent / 2)
-        two = xp.ones_like(half) * 2.0
-        return x * two**half * two ** (exponent - half)
+        whole = xp.trunc(exponent)
+        half = xp.floor(whole / 2)
+        two = xp.full_like(half, 2.0)
+        return x * two**half * two ** (whole - half)
 
     return act
 

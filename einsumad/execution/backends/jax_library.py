@@ -32,10 +32,6 @@ class JaxLibrary(Library):
         """The dtype, in single precision where JAX has no other."""
         return self.canonical(dtype)
 
-    def dtype_of(self, x: Array) -> np.dtype:
-        """JAX has NumPy's dtypes, and some more."""
-        return super().dtype_of(x) if x.dtype.kind not in "biuf" else np.dtype(x.dtype)
-
     def home_of(self, x: Array) -> Home:
         """On the host if all its parts are. Where a traced array will be is not known: it takes any constant."""
         if self.is_abstract(x):

@@ -49,7 +49,8 @@ class Library:
     def __init__(self, name: str, namespace: Any) -> None:
         self.name = name
         self.xp = namespace
-        self._native = {np.dtype(each): getattr(namespace, each) for each in _DTYPES if hasattr(namespace, each)}
+        own = {np.dtype(each): getattr(namespace, each) for each in _DTYPES if hasattr(namespace, each)}
+        self._native = {dtype: dtype if isinstance(native, type) else native for dtype, native in own.items()}
         self._numpy = {native: dtype for dtype, native in self._native.items()}
 
     def native(self, dtype: np.dtype) -> Any:

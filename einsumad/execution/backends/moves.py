@@ -108,7 +108,7 @@ def take(step: Step, kernel: Take, context: Context) -> Operation:
 
     def run(x: Array, index: Array) -> Array:
         places = home.cast(home.xp.reshape(whole_index(index), (prod(sizes),)), _INDEX)
-        outside = out_of_bounds(home, places, shape[axis])
+        outside = out_of_bounds(home, index, places, shape[axis])
         if not prod(read):
             return finish(home.full(read, 0, dtype))
         if outside is not None:
@@ -126,16 +126,18 @@ def _nothing(dtype: np.dtype) -> float:
     return float("nan") if dtype.kind == "f" else False if dtype == BOOL else 0
 
 
-def out_of_bounds(home: Home, index: Array, size: int) -> Array | None:
-    """Where an index is out of bounds; None if it is nowhere. Raises where the values are at hand."""
+def out_of_bounds(home: Home, index: Array, places: Array, size: int) -> Array | None:
+    """Where an index, written out as places, is out of bounds; None if it is nowhere.
+
+    Raises where the values are at hand. (What is computed while JAX traces is traced, whatever it is computed from.)
+    """
     if 0 in index.shape:
         return None
-    xp = home.xp
-    outside = xp.logical_or(index < 0, index >= size)
     if not home.on_host or home.library.is_abstract(index):
-        return outside
-    if bool(xp.any(outside)):
-        low, high = int(xp.min(index)), int(xp.max(index))
+        return home.xp.logical_or(places < 0, places >= size)
+    values = home.library.to_numpy(index)
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= size:
         raise IndexError(f"index {low if low < 0 else high} is out of bounds for an axis of size {size}")
     return None
 
@@ -163,7 +165,7 @@ def put(step: Step, kernel: Put, context: Context) -> Operation:
 
     def run(x: Array, index: Array) -> Array:
         places = home.cast(home.xp.reshape(whole_index(index), (prod(sizes),)), _INDEX)
-        outside = out_of_bounds(home, places, size)
+        outside = out_of_bounds(home, index, places, size)
         if outside is None:
             return scatter(x, places)
         result = scatter(x, home.where(outside, home.full((), 0, _INDEX), places, _INDEX))

@@ -59,7 +59,8 @@ class Special:
     def kl_div(self, x: Any, y: Any) -> Array:
         """``x log(x/y) - x + y``."""
         x, y = self.pair(x, y)
-        return self.rel_entr(x, y) - x + y
+        value = self.rel_entr(x, y)
+        return self.xp.where(value == np.inf, value, value - x + y)
 
     def huber(self, delta: Any, r: Any) -> Array:
         """Half the square up to delta, then a line; inf for negative delta."""

@@ -19,7 +19,6 @@ _SAME = (
     "erfcx",
     "erfinv",
     "expit",
-    "gammaln",
     "i0",
     "i0e",
     "i1",
@@ -28,20 +27,14 @@ _SAME = (
     "ndtri",
     "xlog1py",
     "xlogy",
-    "zeta",
 )
 _OTHERWISE = {
-    "j0": "bessel_j0",
-    "j1": "bessel_j1",
-    "y0": "bessel_y0",
-    "y1": "bessel_y1",
     "k0": "modified_bessel_k0",
     "k1": "modified_bessel_k1",
     "k0e": "scaled_modified_bessel_k0",
-    "loggamma": "gammaln",
     "psi": "digamma",
 }
-"""Functions of SciPy by the names that ``torch.special`` has for them."""
+"""Functions of SciPy by the names that ``torch.special`` has for them. Its J and Y have half of the digits only."""
 
 
 def tables(torch: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
@@ -56,6 +49,13 @@ def tables(torch: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
             return function(kind(x), kind(y))
 
         return act
+
+    def gammaln(x: Array) -> Array:
+        return torch.where(x == -torch.inf, x, of.gammaln(x))
+
+    def zeta(exponent: Array, q: Array) -> Array:
+        far = (q == torch.inf) & (exponent > 1)
+        return torch.where(far, 0.0, of.zeta(exponent, torch.where(far, 1.0, q)))
 
     def gammasgn(x: Array) -> Array:
         sign = torch.where(torch.remainder(torch.floor(x), 2) == 0, 1.0, -1.0).to(x.dtype)
@@ -75,16 +75,19 @@ def tables(torch: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
 
     special: dict[str, Function] = {name: getattr(of, name) for name in _SAME}
     special |= {name: getattr(of, own) for name, own in _OTHERWISE.items()}
-    special |= {name: arrays(special[name]) for name in ("xlog1py", "xlogy", "zeta")}
+    special |= {name: arrays(special[name]) for name in ("xlog1py", "xlogy")}
     special |= {name: arrays(getattr(torch, own)) for name, own in (("gammainc", "igamma"), ("gammaincc", "igammac"))}
     special |= {
         "betaln": arrays(betaln),
         "erfcinv": lambda x: -of.ndtri(x / 2) / sqrt(2),
         "gamma": gamma,
+        "gammaln": gammaln,
         "gammasgn": gammasgn,
+        "loggamma": lambda x: torch.where(x < 0, torch.nan, gammaln(x)),
         "logit": torch.logit,
         "rgamma": rgamma,
+        "zeta": arrays(zeta),
     }
     named: dict[str, Function] = {"exp2": torch.exp2, "fmax": arrays(torch.fmax), "fmin": arrays(torch.fmin)}
-    named |= {"fmod": arrays(torch.fmod), "heaviside": arrays(torch.heaviside), "logaddexp2": arrays(torch.logaddexp2)}
+    named |= {"fmod": arrays(torch.fmod), "logaddexp2": arrays(torch.logaddexp2)}
     return named, special
