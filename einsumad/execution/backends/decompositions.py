@@ -78,6 +78,24 @@ def qr_packed(home: Home, a: Array) -> Array:
     return home.xp.concat(list(home.xp.linalg.qr(a)), axis=-2)
 
 
+def pinv(home: Home, a: Array, cut: float) -> Array:
+    """The pseudo-inverse, singular values up to `cut` times the largest one left out."""
+    return home.xp.linalg.pinv(a, rtol=cut)
+
+
+def unreached(home: Home, a: Array, cut: float, side: int) -> Array:
+    """The projection on what the columns do not span, or the rows (1), singular values up to a cut left out."""
+    xp, dtype = home.xp, home.library.dtype_of(a)
+    left, values, right = xp.linalg.svd(a, full_matrices=False)
+    vectors = xp.matrix_transpose(right) if side else left
+    kept = values > cut * _scale(home, values)
+    spanned = home.where(kept[..., None, :], vectors, 0.0, dtype)
+    size = vectors.shape[-2]
+    found = home.eye(size, dtype) - xp.matmul(spanned, xp.matrix_transpose(spanned))
+    full = xp.sum(home.cast(kept, _INDEX), axis=-1) == size
+    return home.where(full[..., None, None], 0.0, found, dtype)
+
+
 def gaps(home: Home, x: Array, order: int, count: int) -> Array:
     """``1 / (x[k] - x[j])**order`` at j, k, 0 on the diagonal."""
     found = _inverse(home, x[..., None, :] - x[..., :, None], order, _smallest(home, x, count)[..., None])
@@ -129,8 +147,10 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "equal_shares": equal_shares,
     "gaps": gaps,
     "inverse_values": inverse_values,
+    "pinv": pinv,
     "qr_packed": qr_packed,
     "singular_gaps": singular_gaps,
     "svd_alone": svd_alone,
     "svd_packed": svd_packed,
+    "unreached": unreached,
 }

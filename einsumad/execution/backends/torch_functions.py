@@ -41,21 +41,33 @@ def tables(torch: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
     """By NumPy's and by SciPy's names."""
     of = torch.special
 
-    def arrays(function: Function, kind: Function = lambda x: x) -> Callable[..., Array]:
-        """Takes numbers of Python for one of two arrays."""
+    def arrays(function: Function) -> Callable[..., Array]:
+        """Takes a number of Python for one of two arrays."""
 
         def act(x: Any, y: Any) -> Array:
-            x, y = (torch.full_like(b, a) if isinstance(a, (int, float)) else a for a, b in ((x, y), (y, x)))
-            return function(kind(x), kind(y))
+            first, second = (torch.full_like(b, a) if isinstance(a, (int, float)) else a for a, b in ((x, y), (y, x)))
+            return function(first, second)
 
         return act
 
+    special: dict[str, Function] = {name: getattr(of, name) for name in _SAME}
+    special |= {name: getattr(of, own) for name, own in _OTHERWISE.items()}
+    special |= _gammas(torch)
+    special |= {"gammainc": torch.igamma, "gammaincc": torch.igammac, "logit": torch.logit}
+    special["erfcinv"] = lambda x: -of.ndtri(x / 2) / sqrt(2)
+    of_two = ("betaln", "gammainc", "gammaincc", "xlog1py", "xlogy", "zeta")
+    special |= {name: arrays(special[name]) for name in of_two}
+    named: dict[str, Function] = {"exp2": torch.exp2}
+    named |= {name: arrays(getattr(torch, name)) for name in ("fmax", "fmin", "fmod", "logaddexp2")}
+    return named, special
+
+
+def _gammas(torch: Any) -> dict[str, Function]:
+    """The gamma function and its kin, by its logarithm and its sign; zeta, which is 0 far out."""
+    of = torch.special
+
     def gammaln(x: Array) -> Array:
         return torch.where(x == -torch.inf, x, of.gammaln(x))
-
-    def zeta(exponent: Array, q: Array) -> Array:
-        far = (q == torch.inf) & (exponent > 1)
-        return torch.where(far, 0.0, of.zeta(exponent, torch.where(far, 1.0, q)))
 
     def gammasgn(x: Array) -> Array:
         sign = torch.where(torch.remainder(torch.floor(x), 2) == 0, 1.0, -1.0).to(x.dtype)
@@ -70,24 +82,16 @@ def tables(torch: Any) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
         pole = (x <= 0) & (x == torch.floor(x))
         return torch.where(pole, torch.zeros_like(x), gammasgn(x) * torch.exp(-of.gammaln(x)))
 
-    def betaln(x: Any, y: Any) -> Array:
-        return of.gammaln(x) + of.gammaln(y) - of.gammaln(x + y)
+    def zeta(exponent: Array, q: Array) -> Array:
+        far = (q == torch.inf) & (exponent > 1)
+        return torch.where(far, 0.0, of.zeta(exponent, torch.where(far, 1.0, q)))
 
-    special: dict[str, Function] = {name: getattr(of, name) for name in _SAME}
-    special |= {name: getattr(of, own) for name, own in _OTHERWISE.items()}
-    special |= {name: arrays(special[name]) for name in ("xlog1py", "xlogy")}
-    special |= {name: arrays(getattr(torch, own)) for name, own in (("gammainc", "igamma"), ("gammaincc", "igammac"))}
-    special |= {
-        "betaln": arrays(betaln),
-        "erfcinv": lambda x: -of.ndtri(x / 2) / sqrt(2),
+    return {
+        "betaln": lambda x, y: of.gammaln(x) + of.gammaln(y) - of.gammaln(x + y),
         "gamma": gamma,
         "gammaln": gammaln,
         "gammasgn": gammasgn,
         "loggamma": lambda x: torch.where(x < 0, torch.nan, gammaln(x)),
-        "logit": torch.logit,
         "rgamma": rgamma,
-        "zeta": arrays(zeta),
+        "zeta": zeta,
     }
-    named: dict[str, Function] = {"exp2": torch.exp2, "fmax": arrays(torch.fmax), "fmin": arrays(torch.fmin)}
-    named |= {"fmod": arrays(torch.fmod), "logaddexp2": arrays(torch.logaddexp2)}
-    return named, special
