@@ -49,7 +49,7 @@ class ArrayPlan:
         given = [received(self.home, x, leaf.shape, leaf.dtype) for x, leaf in zip(values, inputs, strict=True)]
         registers: list[Any] = [*given, *[None] * len(self.steps)]
         register = len(given)
-        with self.home.library.quiet():
+        with self.home.library.running(self.home.device):
             for operation, reads, numbers, frees in self.steps:
                 if numbers is None:
                     registers[register] = operation(*[registers[k] for k in reads])

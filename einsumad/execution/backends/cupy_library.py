@@ -8,7 +8,7 @@ nothing waits for the device and nothing is read back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -21,22 +21,24 @@ class CupyLibrary(Library):
     """Arrays of CuPy."""
 
     takes_numbers = True
+    takes_device = False
 
     def __init__(self, cupy: Any, namespace: Any, special: Any) -> None:
         super().__init__("cupy", namespace)
         self.cupy, self.special = cupy, special
 
     def home_of(self, x: Array) -> Home:
-        """The number of the device."""
-        return Home(self, x.device, False)
+        """The number of the device, on which new arrays are made while a plan runs."""
+        return Home(self, int(x.device.id), False)
 
     def private(self, x: Array) -> Array:
         """A copy on the device."""
-        return x.copy()
+        with x.device:
+            return x.copy()
 
     def from_numpy(self, array: np.ndarray, device: Any) -> Array:
         """On the device, by the current stream."""
-        with device:
+        with self.cupy.cuda.Device(device):
             return self.cupy.asarray(array)
 
     def apart(self, outputs: Sequence[Array], given: Sequence[Array], shared: Sequence[bool]) -> tuple[Array, ...]:
@@ -56,9 +58,9 @@ class CupyLibrary(Library):
         self.cupy.add.at(result, index, x)
         return result
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """CuPy does not warn."""
-        return nullcontext()
+    def running(self, device: Any) -> AbstractContextManager[Any]:
+        """On this device. CuPy does not warn."""
+        return self.cupy.cuda.Device(device)  # type: ignore[no-any-return]  # CuPy's devices are contexts
 
     def elementwise(self) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
         """What CuPy and ``cupyx.scipy.special`` have by the same names."""

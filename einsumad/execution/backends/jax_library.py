@@ -21,6 +21,7 @@ class JaxLibrary(Library):
     """Arrays of JAX. It places them by itself, and without ``jax_enable_x64`` has no double precision."""
 
     takes_numbers = True
+    takes_device = False
     failures = ()
 
     def __init__(self, jax: Any, special: Any) -> None:
@@ -67,7 +68,7 @@ class JaxLibrary(Library):
         """By a loop that is compiled once."""
         return self.jax.lax.map(lambda some: body(*some), tuple(parts))
 
-    def quiet(self) -> AbstractContextManager[Any]:
+    def running(self, device: Any) -> AbstractContextManager[Any]:  # noqa: ARG002 (arrays know where they are)
         """JAX does not warn."""
         return nullcontext()
 

@@ -39,11 +39,12 @@ _DTYPES = (
 class Library:
     """What the Array API standard says of any library; those that can do more, or need more, override it.
 
-    `takes_numbers` says whether functions of two arrays take a number of Python for one of them; `failures` are the
-    errors of its linear algebra.
+    `takes_numbers` says whether functions of two arrays take a number of Python for one of them, `takes_device` whether
+    functions that make arrays take a device; `failures` are the errors of its linear algebra.
     """
 
     takes_numbers = False
+    takes_device = True
     failures: tuple[type[Exception], ...] = (np.linalg.LinAlgError,)
 
     def __init__(self, name: str, namespace: Any) -> None:
@@ -118,8 +119,8 @@ class Library:
         """The results of `body` for each index of the first axis of the parts, stacked."""
         return self.xp.stack([body(*[part[k, ...] for part in parts]) for k in range(size)])
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """A context without warnings about infinities and NaN, which are in the results."""
+    def running(self, device: Any) -> AbstractContextManager[Any]:  # noqa: ARG002 (arrays know where they are)
+        """A context for a run on a device, without warnings about infinities and NaN, which are in the results."""
         return np.errstate(all="ignore")
 
     def elementwise(self) -> tuple[Mapping[str, Function], Mapping[str, Function]]:
@@ -196,4 +197,4 @@ class Home:
         return x if tuple(x.shape) == tuple(shape) else self.xp.broadcast_to(x, shape)
 
     def _placed(self) -> dict[str, Any]:
-        return {} if self.device is None else {"device": self.device}
+        return {"device": self.device} if self.library.takes_device else {}

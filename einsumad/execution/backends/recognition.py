@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution.backends.cupy_library import CupyLibrary
-from einsumad.execution.backends.jax_library import JaxLibrary
 from einsumad.execution.backends.library import Home, Library
-from einsumad.execution.backends.torch_library import TorchLibrary
 
 _of_type: dict[type, Library | None] = {np.ndarray: None, float: None, int: None, bool: None, list: None, tuple: None}
 _libraries: dict[str, Library] = {}
@@ -38,12 +35,12 @@ def _recognised(x: Any) -> Library | None:
         return None
     torch, jax, cupy = (sys.modules.get(name) for name in ("torch", "jax", "cupy"))
     if isinstance(x, getattr(torch, "Tensor", ())):
-        return _known("torch", lambda: TorchLibrary(torch, _compatible("torch")))
+        return _known("torch", lambda: _class_of("Torch")(torch, _compatible("torch")))
     if isinstance(x, getattr(jax, "Array", ())):
-        return _known("jax", lambda: JaxLibrary(jax, import_module("jax.scipy.special")))
+        return _known("jax", lambda: _class_of("Jax")(jax, import_module("jax.scipy.special")))
     if isinstance(x, getattr(cupy, "ndarray", ())):
         special = import_module("cupyx.scipy.special")
-        return _known("cupy", lambda: CupyLibrary(cupy, _compatible("cupy"), special))
+        return _known("cupy", lambda: _class_of("Cupy")(cupy, _compatible("cupy"), special))
     if hasattr(x, "__array_namespace__") and not isinstance(x, type):
         namespace = x.__array_namespace__()
         return _known(namespace.__name__, lambda: Library(namespace.__name__, namespace))
@@ -54,6 +51,10 @@ def _known(name: str, make: Any) -> Library:
     if name not in _libraries:
         _libraries[name] = make()
     return _libraries[name]
+
+
+def _class_of(name: str) -> Any:
+    return getattr(import_module(f"einsumad.execution.backends.{name.lower()}_library"), f"{name}Library")
 
 
 def _compatible(name: str) -> Any:
