@@ -50,6 +50,18 @@ def test_what_torch_would_record_is_refused() -> None:
         assert type(ea.grad(f)(parameter)) is torch.Tensor
 
 
+def test_functions_of_torch_are_refused_and_operators_are_not() -> None:
+    x, w = torch.tensor(X), torch.tensor(W)
+    for act in (torch.exp, torch.nn.functional.relu, lambda w: torch.stack([w, w]), x.mv):
+        with pytest.raises(TracingError, match="of torch does not take traced values, whose derivative would be lost"):
+            ea.grad(lambda w, act=act: np.sum(act(w)))(w)
+    with pytest.raises(TypeError):
+        ea.grad(lambda w: np.sum(x[0].add(w)))(w)
+    found = ea.grad(lambda w: np.sum((x[0] + w) * (x[0] - w) / (2 + w) ** 2 + x[1] ** w + x[0] // 1 + (x @ w)[0]))(w)
+    expected = ea.grad(lambda w: np.sum((X[0] + w) * (X[0] - w) / (2 + w) ** 2 + X[1] ** w + X[0] // 1 + (X @ w)[0]))(W)
+    np.testing.assert_allclose(found.numpy(), expected)
+
+
 @pytest.mark.parametrize("inference", [False, True])
 def test_writes_during_a_trace_are_seen(inference: bool) -> None:
     with torch.inference_mode(inference):

@@ -231,6 +231,18 @@ def test_functions_that_a_library_lacks_are_refused_by_name(library: Backend) ->
         ea.grad(lambda w: np.sum(ea.scipy.linalg.expm(np.outer(w, w))))(library.make(W))
 
 
+def test_functions_with_rules_of_your_own_are_refused(library: Backend) -> None:
+    """The functions; their rules are traced, and run."""
+    cube = ea.custom_function(lambda x: x**3, push=lambda primals, tangents: 3 * primals[0] ** 2 * tangents[0])
+    refused = "a function with a rule of your own is not supported on arrays of|nothing is moved from a device"
+    with pytest.raises(TracingError, match=refused):
+        ea.value_and_grad(lambda w: np.sum(cube(w)))(library.make(W))
+    if not library.elsewhere:
+        same(library, ea.grad(lambda w: np.sum(cube(w)))(library.make(W)), 3 * W**2)
+    with pytest.raises(TracingError, match="are not checked"):
+        ea.declare(library.make(np.eye(2)), symmetric=True, check=True)
+
+
 def test_integers_have_no_derivative(library: Backend) -> None:
     with pytest.raises(ea.errors.DifferentiationError, match="has dtype int64, which cannot be differentiated"):
         ea.grad(np.sum)(library.make(np.arange(3)))
