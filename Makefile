@@ -7,16 +7,18 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 TESTS ?= tests papers examples/test_my_gradient.py
 FUZZ_EXAMPLES ?= 10000
+GPU_PYTHON ?= python3
 
 # One thread a worker: the matrices of the tests are small, and threads of several processes wait for each other.
 test fuzz: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test fuzz lint format clean
+.PHONY: help demo test fuzz gpu-check lint format clean
 
 help:
 	@echo "make demo    logistic regression and a small network on real data, then three problems solved in structure"
 	@echo "make test    all tests (TESTS=... for some of them, WORKERS=... processes)"
 	@echo "make fuzz    the property tests with FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) random examples each"
+	@echo "make gpu-check  the conformance suite of the backends on a GPU (GPU_PYTHON=... has CuPy, PyTorch or JAX for it)"
 	@echo "make lint    style, types, layers"
 	@echo "make format  rewrite the sources in the project's style"
 	@echo "make clean   remove what the other targets made"
@@ -33,6 +35,9 @@ test: $(VENV)/run.stamp
 
 fuzz: $(VENV)/run.stamp
 	HYPOTHESIS_PROFILE=fuzz FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -m fuzz $(TESTS)
+
+gpu-check:
+	$(GPU_PYTHON) tests/backends/gpu_check.py
 
 lint: $(VENV)/lint.stamp
 	$(BIN)/ruff check .

@@ -28,6 +28,8 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/compressed/drawing.py": "matplotlib is optional and needed only when something is drawn",
     "einsumad/compressed/factorisations/libraries.py": "SciPy takes long to load and few results are solved with",
     "einsumad/compressed/notebook.py": "few programs show themselves in a notebook",
+    "einsumad/execution/backends/loading.py": "few programs have arrays of other libraries",
+    "einsumad/execution/backends/recognition.py": "what is needed for a library is loaded once an array of it is met",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
     "einsumad/execution/progress.py": "tqdm is optional and needed only for a bar",
     "einsumad/frontend/coverage/lookup.py": "the tables of reasons are long, and read for an error message only",

@@ -17,10 +17,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
+from einsumad.execution.backends import ArrayPlan, Home, ready_for
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.frontend.timing import seconds_spent, spending
 from einsumad.graph import Leaf, Node, leaves
-from einsumad.planning import Choice, PlanningKey, loaded, options_in_force, plan_within, planner_options, planning_key
+from einsumad.planning import (
+    Choice,
+    PlanningKey,
+    loaded,
+    make_plan,
+    options_in_force,
+    plan_within,
+    planner_options,
+    planning_key,
+)
 
 _MOST_ENTRIES = 1024
 
@@ -48,7 +58,7 @@ Which: TypeAlias = tuple[int, ...] | None
 """The positions of some outputs; None for all."""
 
 
-RunnablePlan: TypeAlias = CompiledPlan | BlockwisePlan
+RunnablePlan: TypeAlias = CompiledPlan | BlockwisePlan | ArrayPlan
 
 
 class Part(NamedTuple):
@@ -74,7 +84,7 @@ class Derivation:
     choices: tuple[Choice, ...] = ()
     rules: tuple[Rule, ...] = ()
     parts: tuple[Part, ...] = ()
-    plans: dict[tuple[int | None, Which, PlanningKey], tuple[RunnablePlan, tuple[int, ...]]] = field(
+    plans: dict[tuple[int | None, Which, Home | None, PlanningKey], tuple[RunnablePlan, tuple[int, ...]]] = field(
         default_factory=dict
     )
 
@@ -116,9 +126,14 @@ def run(
     value: Callable[[Leaf], Any],
     memory_limit: int | None,
     which: Which = None,
+    *,
+    home: Home | None = None,
 ) -> tuple[Any, ...]:
-    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for."""
-    plan, read = compiled(derivation, memory_limit, which)
+    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for.
+
+    They are arrays at a home, if one is given, otherwise NumPy's.
+    """
+    plan, read = compiled(derivation, memory_limit, which, home)
     return plan(*[value(found[position]) for position in read])
 
 
@@ -161,28 +176,34 @@ def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple
 
 
 def compiled(
-    derivation: Derivation, memory_limit: int | None, which: Which = None
+    derivation: Derivation, memory_limit: int | None, which: Which = None, home: Home | None = None
 ) -> tuple[RunnablePlan, tuple[int, ...]]:
     """The compiled plan of a derivation under a memory limit, and the positions of the slots that it reads."""
     with _lock:
-        known = derivation.plans.get((memory_limit, which, planning_key()))
+        key = (memory_limit, which, home, planning_key())
+        known = derivation.plans.get(key)
         if known is None:
             _counts["planned"] += 1
-            known = compiled_anew(derivation, memory_limit, which), derivation.read(which)
-            derivation.plans[memory_limit, which, planning_key()] = known
+            known = compiled_anew(derivation, memory_limit, which, home), derivation.read(which)
+            derivation.plans[key] = known
     return known
 
 
-def compiled_anew(derivation: Derivation, memory_limit: int | None, which: Which = None) -> RunnablePlan:
+def compiled_anew(
+    derivation: Derivation, memory_limit: int | None, which: Which = None, home: Home | None = None
+) -> RunnablePlan:
     """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
     structured = bool(derivation.parts)
     compression = structured or options_in_force().compression
     with spending("planning"), planner_options(compression=compression):
-        plan = plan_within(outputs, inputs, memory_limit, frugal=structured)
+        if home is not None:
+            whole = make_plan(outputs, inputs, memory_limit)
+        else:
+            plan = plan_within(outputs, inputs, memory_limit, frugal=structured)
     with spending("compiling"):
-        return compile_planned(plan)
+        return compile_planned(plan) if home is None else ready_for(whole, home)
 
 
 def clear() -> None:

@@ -1,4 +1,4 @@
-"""Who uses a traced value: SciPy and objects of NumPy, for error messages, and polynomials, which take it for a number.
+"""Who uses a traced value: SciPy, PyTorch, objects of NumPy, for error messages; polynomials, which see a number.
 
 Owns this look at the stack. Imports the reasons for refusals and the errors. Invariant: but for the one frame that
 calls a ufunc the stack is only looked at while an error is raised.
@@ -28,6 +28,13 @@ _OBJECTS: tuple[tuple[type, str], ...] = (
     ),
 )
 """Objects of NumPy that are called or indexed, by class, and what to use in their place."""
+_TORCH_OPERATORS = frozenset(
+    {
+        *("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "remainder", "pow", "matmul"),
+        *("and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge", "eq", "ne"),
+    }
+)
+"""Operators of Python by the names that PyTorch's tensors have for them, some with underscores."""
 _POLYNOMIALS = "numpy.polynomial."
 _AXES = (
     "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "
@@ -54,6 +61,17 @@ def check_polynomial_caller(inputs: Sequence[Any]) -> None:
     rank = given[of].ndim
     if rank > (of == "c") and (given["tensor"] or (of == "r" and x.ndim >= rank)):
         raise TracingError(f"{caller.f_globals['__name__']}.{name} {_AXES.format(of)}")
+
+
+def called_by_torch(function: Any) -> Any:
+    """What a traced value answers to a function of PyTorch: operators are its own, everything else is refused."""
+    name = str(getattr(function, "__name__", function))
+    if name.strip("_") in _TORCH_OPERATORS and "Tensor" in getattr(function, "__qualname__", ""):
+        return NotImplemented
+    raise TracingError(
+        f"{name} of torch does not take traced values, whose derivative would be lost: write the function with those "
+        "of NumPy, which take tensors of torch beside traced values"
+    )
 
 
 def numpy_remedy() -> str | None:

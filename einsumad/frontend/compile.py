@@ -20,6 +20,7 @@ import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
+from einsumad.execution.backends import ArrayPlan, common_home, home_of, library_of, ready_for, shape_and_dtype
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.recording import Captured, keeping
@@ -29,10 +30,10 @@ from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import Transform, check_memory_limit, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
-from einsumad.frontend.values import known_value
+from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import plan_within, planning_key, progress_of_jacobians
+from einsumad.planning import make_plan, plan_within, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -40,8 +41,8 @@ from einsumad.rewriting import normalise
 class Program:
     """A compiled plan with what it captured, the shape of its result, and which captured arrays are those of rules."""
 
-    plan: CompiledPlan | BlockwisePlan
-    captured: tuple[np.ndarray, ...]
+    plan: CompiledPlan | BlockwisePlan | ArrayPlan
+    captured: tuple[Any, ...]
     tree: Tree
     single: bool
     rules: tuple[tuple[Captured, tuple[tuple[int, int], ...]], ...]
@@ -65,7 +66,7 @@ class Program:
         return replace(self, captured=tuple(arrays))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compiled:
     """A function that runs as a compiled plan. Call it like the original."""
 
@@ -123,7 +124,7 @@ class Compiled:
 
 def _is_dynamic(leaf: Any) -> bool:
     """Whether the argument is an input of the plan: arrays and floats are, flags and axis numbers are not."""
-    return isinstance(leaf, (np.ndarray, np.generic, float))
+    return isinstance(leaf, (np.ndarray, np.generic, float)) or library_of(leaf) is not None
 
 
 def _signature(leaf: Any) -> Any:
@@ -136,21 +137,22 @@ def _signature(leaf: Any) -> Any:
         return type(leaf), leaf
     if isinstance(leaf, float) and not isinstance(leaf, np.generic):
         return float
-    return leaf.shape, leaf.dtype
+    return home_of(leaf), leaf.shape, leaf.dtype
 
 
 def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None) -> Program | None:
     """Trace f on variables without values, plan and compile what it computes.
 
-    None if f captures a variable of an enclosing trace or a tensor that requires a gradient: a program could only hold
-    its present value, and the derivative with respect to it would be lost.
+    None if f captures a variable of an enclosing trace, one of JAX's included, or a tensor that requires a gradient: a
+    program could only hold its present value, and the derivative with respect to it would be lost.
     """
     inputs: list[Leaf] = []
     replaced: list[Any] = []
+    given = common_home([home_of(value) for value in leaves])
     for value in leaves:
         if _is_dynamic(value):
-            array = np.asarray(value)
-            inputs.append(abstract_variable(array.shape, array.dtype))
+            inputs.append(abstract_variable(*shape_and_dtype(value)))
+            give_home(inputs[-1], home_of(value))
             replaced.append(Tensor(inputs[-1]))
         else:
             replaced.append(value)
@@ -160,15 +162,21 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
         return None
-    captured = tuple([known_value(leaf) for leaf in found[len(inputs) :]])
+    captured = [known_value(leaf) for leaf in found[len(inputs) :]]
+    home = common_home([given, *map(home_of, captured)])
+    if home is not None and any(library_of(value) and home.library.is_abstract(value) for value in captured):
+        return None
     graph, slots = with_slots(outputs, found)
     with spending("planning"):
-        made = plan_within(
-            normalise(graph, progress_of_jacobians()), slots, memory_limit, frugal=holds_structured(output_tree)
-        )
+        expressions = normalise(graph, progress_of_jacobians())
+        if home is not None:
+            whole = make_plan(expressions, slots, memory_limit)
+        else:
+            planned = plan_within(expressions, slots, memory_limit, frugal=holds_structured(output_tree))
     with spending("compiling"):
-        plan = compile_planned(made)
-    return Program(plan, captured, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
+        plan = compile_planned(planned) if home is None else ready_for(whole, home)
+    held = tuple(captured if home is None else map(home.held, captured))
+    return Program(plan, held, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
 
 def _places(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from einsumad.errors import DifferentiationError
+from einsumad.execution.backends import shape_and_dtype
+from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
@@ -28,10 +30,12 @@ def tensor(array: Any, requires_grad: bool = False, name: str | None = None) -> 
     >>> w.grad
     array([2., 4.])
     """
-    value = array.numpy() if isinstance(array, Tensor) else plain_array(array)
-    if requires_grad and value.dtype.kind != "f":
-        raise DifferentiationError(f"requires_grad needs a floating dtype, got {value.dtype}")
-    leaf = fresh_leaf(value.shape, value.dtype, name)
+    known = evaluated(array.node) if isinstance(array, Tensor) else plain_array(array)
+    value = array.numpy() if known is None else known  # which says why it is not known
+    shape, dtype = shape_and_dtype(value)
+    if requires_grad and dtype.kind != "f":
+        raise DifferentiationError(f"requires_grad needs a floating dtype, got {dtype}")
+    leaf = fresh_leaf(shape, dtype, name)
     bind(leaf, value)
     if requires_grad:
         require_gradient(leaf)

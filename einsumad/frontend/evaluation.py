@@ -14,8 +14,9 @@ from contextvars import ContextVar
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends import library_of
 from einsumad.frontend.cache import Derivation, find_or_derive, run
-from einsumad.frontend.values import remember, value_of
+from einsumad.frontend.values import home_among, remember, value_of
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import progress_of_functions
 from einsumad.rewriting import normalise
@@ -44,7 +45,25 @@ def unknown_value(what: str, instead: str = "use np.where instead of Python's if
 
 
 def concrete(node: Node) -> np.ndarray | None:
-    """The value of the node, or None where the value of some leaf it depends on is not known."""
+    """The value of the node as a NumPy array, or None where the value of some leaf it depends on is not known.
+
+    Raises :class:`TracingError` for arrays on a device, but for single numbers.
+    """
+    value = evaluated(node)
+    library = library_of(value)
+    if value is None or library is None:
+        return value
+    if value.shape and not library.home_of(value).on_host:
+        raise TracingError(
+            f"what is done needs the values of an array of {library.home_of(value).name} of shape "
+            f"{tuple(value.shape)} in NumPy, and nothing is moved from a device behind your back: compute what depends "
+            "on values before the call, or move the array to the host yourself"
+        )
+    return np.asarray(library.to_numpy(value), node.dtype)
+
+
+def evaluated(node: Node) -> np.ndarray | None:
+    """The value of the node in the library that it is computed in; None where that of some leaf is not known."""
     known = known_values(node)
     if known is None:
         return None
@@ -60,8 +79,9 @@ def concrete(node: Node) -> np.ndarray | None:
         return Derivation(slots, normalise(over_slots, progress_of_functions()))
 
     derivation, _ = find_or_derive(("evaluate", structure), build)
-    (value,) = run(derivation, found, lambda leaf: by_leaf.get(leaf, value_of(leaf)), None)
-    return remember(node, np.asarray(value, node.dtype))
+    home = home_among(known)
+    (value,) = run(derivation, found, lambda leaf: by_leaf.get(leaf, value_of(leaf)), None, home=home)
+    return remember(node, np.asarray(value, node.dtype) if home is None else value)
 
 
 def known_values(root: Node) -> dict[Node, np.ndarray] | None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.compressed import bytes_of, slots_of, structure_text
+from einsumad.execution.backends import shape_and_dtype
 from einsumad.frontend.cache import Derivation, Part, build_with_rules, compiled_anew
 from einsumad.frontend.compile import Compiled
 from einsumad.frontend.lifting import array_names
@@ -185,7 +186,7 @@ def _named_slots(met: Sequence[Leaf]) -> tuple[Leaf, ...]:
 def _trace_floats(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Trace:
     def is_float(arg: Any) -> bool:
         found, _ = flatten(arg)
-        return bool(found) and all(np.asarray(value).dtype.kind == "f" for value in found)
+        return bool(found) and all(shape_and_dtype(value)[1].kind == "f" for value in found)
 
     positions = tuple([k for k, arg in enumerate(args) if is_float(arg)])
     if not positions:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends import library_of
 from einsumad.frontend.lifting import as_node, in_trace, plain_array
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
@@ -54,6 +55,10 @@ def declare(
         raise TypeError("declare needs a fact: symmetric, positive_definite, diagonal or orthogonal")
     if not isinstance(matrix, Tensor) and not in_trace():
         array = plain_array(matrix)
+        if check and library_of(array) is not None:
+            raise TracingError(
+                "declarations of arrays of other libraries than NumPy are not checked: leave check=True out"
+            )
         if check:
             check_facts(array, facts)
         return array

@@ -10,7 +10,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
-from einsumad.frontend.values import known_value, remember
+from einsumad.frontend.values import home_among, known_value, remember
 from einsumad.frontend.variables import add_to_gradient, requires_gradient
 from einsumad.graph import Node, leaves, structural_key, with_slots
 from einsumad.planning import Request, derive
@@ -33,7 +33,8 @@ def backward(root: Node, memory_limit: int | None = None) -> None:
         return Derivation(slots, derived.outputs, derived.choices)
 
     derivation, captured = find_or_derive(("backward", structure), build)
-    value, *gradients = run(derivation, found + captured, known_value, memory_limit)
-    remember(root, np.asarray(value, root.dtype))
+    home = home_among(found + captured)
+    value, *gradients = run(derivation, found + captured, known_value, memory_limit, home=home)
+    remember(root, np.asarray(value, root.dtype) if home is None else value)
     for leaf, gradient in zip(wanted, gradients, strict=True):
-        add_to_gradient(leaf, np.asarray(gradient, leaf.dtype))
+        add_to_gradient(leaf, np.asarray(gradient, leaf.dtype) if home is None else gradient)

@@ -21,14 +21,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends import library_of, shape_and_dtype
 from einsumad.frontend.mapped import check_copy, is_read_only_map
+from einsumad.frontend.registry import lifts_arrays
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
 from einsumad.frontend.variables import mark_constant
 from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
 
 PythonNumber: TypeAlias = bool | int | float
-_Met: TypeAlias = dict[int | bytes, tuple[Any, np.ndarray, Leaf]]
+_Met: TypeAlias = dict[int | bytes, tuple[Any, np.ndarray, Leaf, object]]
 
 _CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
 _TRACEABLE_KINDS = "biuf"
@@ -51,6 +53,11 @@ def as_node(x: Any, partner_dtype: Any = None) -> Node:
     if isinstance(x, np.generic):
         return _numpy_scalar(x)
     return _array(x)
+
+
+@lifts_arrays
+def _traced(x: Any) -> Tensor:
+    return Tensor(as_node(x))
 
 
 def is_python_number(x: object) -> bool:
@@ -139,15 +146,25 @@ def array_names(names: Mapping[int, str]) -> Iterator[None]:
 def _array(x: Any) -> Node:
     met = _met.get()
     seen = met.get(id(x)) if met is not None else None
-    mapped = is_read_only_map(x)  # is not looked at: comparing entries would read the file
-    if seen is not None and (mapped or _same_bits(x, seen[1])):
+    library = library_of(x)
+    if seen is not None and _is_unchanged(x, seen):
         return seen[2]
     array = plain_array(x)
-    node = mark_constant(fresh_leaf(array.shape, array.dtype, _names.get().get(id(x))))
+    shape, dtype = (array.shape, array.dtype) if library is None else shape_and_dtype(array)
+    node = mark_constant(fresh_leaf(shape, dtype, _names.get().get(id(x))))
+    stamp = None if library is None else library.stamp(x)
     value = bind(node, array)
-    if met is not None and (mapped or type(x) is np.ndarray):
-        met[id(x)] = (x, value, node)
+    if met is not None and (library is not None or is_read_only_map(x) or type(x) is np.ndarray):
+        met[id(x)] = (x, value, node, stamp)
     return node
+
+
+def _is_unchanged(x: Any, seen: tuple[Any, Any, Leaf, Any]) -> bool:
+    """Whether an array that was met has the entries that it had; a mapped file is not looked at, to leave it unread."""
+    library = library_of(x)
+    if library is not None:
+        return library.unchanged(x, seen[1], seen[3])
+    return is_read_only_map(x) or _same_bits(x, seen[1])
 
 
 def index_node(index: np.ndarray) -> Node:
@@ -162,8 +179,13 @@ def index_node(index: np.ndarray) -> Node:
     return met[key][2]
 
 
-def plain_array(x: Any) -> np.ndarray:
-    """The operand as an array, or an error that says why it cannot be traced."""
+def plain_array(x: Any) -> Any:
+    """The operand as an array, of its own library if it is one; or an error that says why it cannot be traced."""
+    library = library_of(x)
+    if library is not None:
+        library.check(x)
+        library.dtype_of(x)
+        return x
     if isinstance(x, np.ndarray):
         if type(x) not in (np.ndarray, np.memmap):
             raise TracingError(

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends import any_met, library_of
 from einsumad.frontend.coverage.limits import option_refused
 from einsumad.frontend.coverage.lookup import reason_for
 
@@ -79,13 +80,33 @@ def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
 
 
 _callers: list[Callable[[Any, Sequence[Any], Mapping[str, Any], Handler], Any]] = []
-_missing = ["einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special", "einsumad.frontend.replay"]
-"""Modules that are not loaded yet."""
+_lifts: list[Callable[[Any], Any]] = []
 
 
 def calls_handlers(caller: Callable[[Any, Sequence[Any], Mapping[str, Any], Handler], Any]) -> None:
     """Let this call handlers, given what was called, its arguments and the handler without arguments."""
     _callers.append(caller)
+
+
+def lifts_arrays(function: H) -> H:
+    """Register what makes a traced value of an array of another library."""
+    _lifts.append(function)
+    return function
+
+
+def _lifted(x: Any) -> Any:
+    """The argument with traced values for arrays of other libraries, within lists and tuples too."""
+    if library_of(x) is not None:
+        return _lifts[0](x)
+    if isinstance(x, (list, tuple)) and any_met():
+        parts = [_lifted(part) for part in x]
+        if any(part is not before for part, before in zip(parts, x, strict=True)):
+            return parts if isinstance(x, list) else tuple(parts)
+    return x
+
+
+_missing = ["einsumad.frontend.numpy_functions", "einsumad.frontend.scipy_special", "einsumad.frontend.replay"]
+"""Modules that are not loaded yet."""
 
 
 def _load_surface() -> None:
@@ -102,6 +123,8 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     handler = _functions.get(function)
     if handler is None:
         raise unsupported(f"{function.__module__}.{function.__name__}")
+    if any_met():
+        args, kwargs = [_lifted(x) for x in args], {name: _lifted(x) for name, x in kwargs.items()}
     if function in WRITERS:
         return handler(*args, **kwargs)
     return _callers[0](function, args, kwargs, handler)
@@ -110,6 +133,8 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What ``__array_ufunc__`` asks for."""
     _load_surface()
+    if any_met():
+        inputs = [_lifted(x) for x in inputs]
     if method != "__call__":
         return _call_method(ufunc, method, inputs, kwargs)
     if kwargs:

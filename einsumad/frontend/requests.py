@@ -15,7 +15,7 @@ from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
-from einsumad.frontend.values import bind, known_value
+from einsumad.frontend.values import bind, home_among, known_value
 from einsumad.frontend.variables import is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
@@ -41,7 +41,7 @@ def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     outer = outer_nodes(asked, derivation, found)
     if outer is not None:
         return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)])
-    return run(derivation, found, known_value, memory_limit)
+    return run(derivation, found, known_value, memory_limit, home=home_among(found))
 
 
 def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> dict[Node, Node] | None:

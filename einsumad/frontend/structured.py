@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from einsumad.compressed import BlockTensor, CompressedTensor, Form, Layout, Structured, compress, transposed
-from einsumad.errors import InternalError, ShapeError
+from einsumad.errors import InternalError, ShapeError, TracingError
+from einsumad.execution.backends import Home
 from einsumad.frontend.cache import Derivation, Part, run
 from einsumad.frontend.requests import Asked, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
 from einsumad.frontend.trees import flatten, register
-from einsumad.frontend.values import known_value, snapshot
+from einsumad.frontend.values import home_among, known_value, snapshot
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
 
@@ -32,6 +33,7 @@ class Results:
     def __init__(self, asked: Asked, memory_limit: int | None) -> None:
         self._derivation, self._found = derivation_of(asked, structured_derivation)
         self._outer = outer_nodes(asked, self._derivation, self._found)
+        refuse_elsewhere(home_among(self._found))
         self._memory_limit = memory_limit
         self._known: dict[int, tuple[Any, ...]] = {}
 
@@ -70,6 +72,15 @@ class Results:
         if self._outer is None:
             return known_value(self._found[slot])
         return Tensor(self._outer[self._derivation.slots[slot]])
+
+
+def refuse_elsewhere(home: Home | None) -> None:
+    """Derivatives are kept in their structure over NumPy arrays only: what solves with them is SciPy's."""
+    if home is not None:
+        raise TracingError(
+            f"derivatives of arrays of {home.name} are not kept in their structure (compressed=True): leave that out, "
+            "or give NumPy arrays"
+        )
 
 
 def structured_derivation(

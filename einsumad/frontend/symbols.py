@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError, ShapeError, TracingError
+from einsumad.execution.backends import common_home, home_of, library_of, shape_and_dtype
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.recording import recording
 from einsumad.frontend.registry import call_function
-from einsumad.frontend.structured import from_parts, in_structure
+from einsumad.frontend.structured import from_parts, in_structure, refuse_elsewhere
 from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.transforms import check_memory_limit
 from einsumad.frontend.trees import flatten, unflatten
@@ -128,26 +129,28 @@ def evaluate(
     ]
     if missing:
         raise TracingError(f"no value was given for {', '.join(missing)}")
-    arrays = run(derivation, found, values_found.__getitem__, memory_limit)
+    home = common_home(map(home_of, (*given.values(), *values_found.values())))
+    refuse_elsewhere(home if compressed else None)
+    arrays = run(derivation, found, values_found.__getitem__, memory_limit, home=home)
     if not compressed:
         return unflatten(tree, arrays)
     return unflatten(tree, from_parts(derivation, arrays, [values_found[node] for node in found]))
 
 
-def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, np.ndarray]:
-    given: dict[Node, np.ndarray] = {}
+def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, Any]:
+    given: dict[Node, Any] = {}
     for symbol, value in values.items():
         node = _leaf_of(symbol)
-        array = np.asarray(value)
-        if array.shape != node.shape:
-            raise ShapeError(f"{node.name} has shape {node.shape}, but its value has shape {array.shape}")
-        if not np.can_cast(array.dtype, node.dtype, "same_kind"):
-            raise TypeError(f"{node.name} has dtype {node.dtype}, but its value has dtype {array.dtype}")
+        shape, dtype = shape_and_dtype(value)
+        if shape != node.shape:
+            raise ShapeError(f"{node.name} has shape {node.shape}, but its value has shape {shape}")
+        if not np.can_cast(dtype, node.dtype, "same_kind"):
+            raise TypeError(f"{node.name} has dtype {node.dtype}, but its value has dtype {dtype}")
         if node in given:
             raise ValueError(
                 f"{node.name} was given two values: variables of one name, shape and dtype are the same variable"
             )
-        given[node] = np.asarray(array, node.dtype)
+        given[node] = np.asarray(value, node.dtype) if library_of(value) is None else value
     return given
 
 

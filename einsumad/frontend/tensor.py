@@ -17,7 +17,8 @@ from typing import Any, Never, NoReturn
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.frontend.callers import check_polynomial_caller, numpy_remedy, scipy_remedy
+from einsumad.execution.backends import is_array_type
+from einsumad.frontend.callers import called_by_torch, check_polynomial_caller, numpy_remedy, scipy_remedy
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
@@ -263,12 +264,16 @@ class Tensor(Operators):
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
+        if not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
             return NotImplemented
         result = call_function(function, args, kwargs)
         if function in WRITERS:
             return _written_to(args[0] if args else None, result)
         return attach(wrap(result), function, args, kwargs)
+
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: Any, **__: Any) -> Any:
+        return called_by_torch(function)
 
     def __bool__(self) -> bool:
         return bool(self.numpy("bool()"))

@@ -16,15 +16,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
-from einsumad.frontend.evaluation import concrete
+from einsumad.execution.backends import any_met, shape_and_dtype
+from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.timing import spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
-from einsumad.frontend.values import bind, defer
+from einsumad.frontend.values import bind, defer, give_home, home_among
 from einsumad.frontend.variables import mark_variable
-from einsumad.graph import Leaf, Node, fresh_leaf
+from einsumad.graph import Leaf, Node, fresh_leaf, leaves
 
 _MOST_FURTHER = 4
 """Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
@@ -97,11 +98,14 @@ def new_variable(original: Any, name: str, where: str) -> Leaf:
         node = original.node
         _check_differentiable(node.dtype, where)
         leaf = fresh_leaf(node.shape, node.dtype, name)
-        defer(leaf, lambda: concrete(node))
+        if any_met():
+            give_home(leaf, home_among(leaves([node])))
+        defer(leaf, lambda: evaluated(node))
     else:
-        _check_differentiable(np.asarray(original).dtype, where)
+        shape, dtype = shape_and_dtype(original)
+        _check_differentiable(dtype, where)
         array = plain_array(original)
-        leaf = fresh_leaf(array.shape, array.dtype, name)
+        leaf = fresh_leaf(shape, dtype.newbyteorder("="), name)
         bind(leaf, array)
     return mark_variable(leaf)
 

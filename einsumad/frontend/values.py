@@ -1,33 +1,41 @@
 """Concrete values, kept beside the graph and never on it.
 
-Owns the store of values by node. Imports the graph. Invariant: a stored array is private and read-only, or a file that
-was mapped for reading alone, so that no later write by the user can change it; an entry lives as long as its node.
+Owns the store of values by node, and where they are. Imports the graph and the libraries of arrays. Invariant: a stored
+array is private and read-only, or a file that was mapped for reading alone, so that no later write by the user can
+change it; an entry lives as long as its node.
+
+An array of another library than NumPy is stored as such, on its device; this is where it is told from NumPy's.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from einsumad.errors import InternalError, TracingError
+from einsumad.execution.backends import Home, common_home, library_of, shape_and_dtype
 from einsumad.frontend.looks import look
 from einsumad.frontend.mapped import check_copy, is_read_only_map
 from einsumad.graph import Leaf, Node
 
 _values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
+_homes: WeakKeyDictionary[Node, Home] = WeakKeyDictionary()
 _deferred: WeakKeyDictionary[Node, Callable[[], np.ndarray | None]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def snapshot(array: Any) -> np.ndarray:
-    """A private read-only copy of the array.
+    """A private copy of the array, read-only if it is NumPy's.
 
-    One that is read-only and owns its data is used uncopied, and so is a file that was mapped for reading alone.
+    One that cannot be written is used uncopied, and so is a file that was mapped for reading alone.
     """
+    library = library_of(array)
+    if library is not None:
+        return library.private(array)  # type: ignore[no-any-return]  # an array of any library
     given = np.asarray(array)
     if type(given) is np.ndarray and not given.flags.writeable and (given.flags.owndata or is_read_only_map(given)):
         return given
@@ -45,12 +53,31 @@ def bind(leaf: Leaf, array: Any) -> np.ndarray:
 def remember(node: Node, array: Any) -> np.ndarray:
     """Store the value of a leaf or an intermediate result, and return the snapshot that was stored."""
     value = snapshot(array)
-    if value.shape != node.shape or value.dtype != node.dtype:
-        found, expected = f"{value.dtype}{value.shape}", f"{node.dtype}{node.shape}"
-        raise InternalError(f"a value {found} was given to a node {expected}")
+    library = library_of(value)
+    shape, dtype = (value.shape, value.dtype) if library is None else shape_and_dtype(value)
+    if shape != node.shape or (dtype != node.dtype and (library is None or value.dtype != library.native(node.dtype))):
+        raise InternalError(f"a value {dtype}{shape} was given to a node {node.dtype}{node.shape}")
     with _lock:
         _values[node] = value
+        if library is not None:
+            _homes[node] = library.home_of(value)
     return value
+
+
+def give_home(node: Node, home: Home | None) -> None:
+    """Say where the value of a node will be, before it is known."""
+    if home is not None:
+        with _lock:
+            _homes[node] = home
+
+
+def home_among(nodes: Iterable[Node]) -> Home | None:
+    """Where the values of the nodes are that are not NumPy's. Raises :class:`TracingError` for two places."""
+    if not _homes:
+        return None
+    with _lock:
+        found = [_homes.get(node) for node in nodes]
+    return common_home(found)
 
 
 def value_of(node: Node) -> np.ndarray | None:

@@ -82,9 +82,12 @@ def form_of(name: str, result: Any, weak: np.dtype) -> Form:
 
 def _array(name: str, part: Any) -> np.ndarray:
     try:
-        return plain_array(part)
+        array = plain_array(part)
     except TracingError as error:
         raise TracingError(f"{name} returned what cannot be traced: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise TracingError(f"{name} returned a {type(part).__name__}: a function with a rule returns NumPy arrays")
+    return array
 
 
 def form_of_nodes(nodes: Sequence[Node], tree: Tree) -> Form:

@@ -15,7 +15,7 @@ from einsumad.functions.general.chosen import Chosen, pick_entries
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_ROUNDINGS = 10
+ROUNDINGS = 10
 """Eigenvalues of an n by n matrix are known to about n roundings of the largest; closer ones are taken as equal."""
 
 
@@ -134,7 +134,7 @@ def _inverse(x: Array, order: int, least: Array) -> Array:
 def equal_shares(x: Array) -> Array:
     """``[x[j] = x[k]] / count[k]`` at j, k, for numbers in order; those that are equal to rounding are equal."""
     scale = np.max(np.abs(x), axis=-1, initial=0, keepdims=True)
-    apart = np.abs(np.diff(x, axis=-1)) > _ROUNDINGS * x.shape[-1] * float(np.finfo(x.dtype).eps) * scale
+    apart = np.abs(np.diff(x, axis=-1)) > ROUNDINGS * x.shape[-1] * float(np.finfo(x.dtype).eps) * scale
     group = np.cumsum(np.concatenate([np.zeros((*x.shape[:-1], min(x.shape[-1], 1)), bool), apart], axis=-1), axis=-1)
     equal = (group[..., :, None] == group[..., None, :]).astype(x.dtype)
     return np.asarray(equal / equal.sum(axis=-2, keepdims=True))
@@ -149,7 +149,7 @@ def smallest(x: Array, count: int) -> Array:
     """
     eps = float(np.finfo(x.dtype).eps)
     scale = np.max(np.abs(x), axis=-1, initial=0, keepdims=True)
-    return np.asarray(max(_ROUNDINGS * x.shape[-1] * eps, eps ** (2 / (3 * count))) * scale)
+    return np.asarray(max(ROUNDINGS * x.shape[-1] * eps, eps ** (2 / (3 * count))) * scale)
 
 
 def svd_values(a: Array, *places: int) -> Array:
