@@ -44,8 +44,9 @@ def sum_work(terms: Iterable[Term], output: Iterable[int], sizes: Mapping[int, i
     for operands, inputs, own in terms:
         work, core = _core_work(operands, inputs, kept, own)
         total += work
-        if core and core < whole and _ties(operands, inputs, kept):
-            total += (1 + _MOVED) * core
+        placed = _placed_entries(operands, inputs, kept, sizes)
+        if core and placed < whole:
+            total += (1 + _MOVED) * placed
         elif core:
             spread += 1
         else:
@@ -54,12 +55,16 @@ def sum_work(terms: Iterable[Term], output: Iterable[int], sizes: Mapping[int, i
     return total if dense else total + _MOVED * whole
 
 
-def _ties(operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int]) -> bool:
-    """Whether a delta ties indices of the result."""
-    return any(
-        isinstance(operand, Unit) and len(kept.intersection(labels)) > 1
-        for operand, labels in zip(operands, inputs, strict=True)
-    )
+def _placed_entries(
+    operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int], sizes: Mapping[int, int]
+) -> int:
+    """The entries of a result that deltas over its indices leave; all of them where there are none."""
+    tied: set[int] = set()
+    for operand, labels in zip(operands, inputs, strict=True):
+        held = [label for label in labels if label in kept]
+        if isinstance(operand, Unit) and len(held) > 1:
+            tied.update(held[1:])
+    return volume(kept - tied, sizes)
 
 
 def _core_work(
