@@ -144,7 +144,7 @@ def test_options_machine_and_request_have_files_of_their_own():
     f, x = FUNCTIONS["layers"]
     forgotten(ea.hessian(f), x)
     for change in (
-        lambda: forgotten(ea.hessian(f, mode="forward"), x),
+        lambda: forgotten(ea.hvp(f), x, x),
         lambda: forgotten(ea.hessian(f), x.astype(np.float32)),
         lambda: forgotten(ea.hessian(lambda w: f(w) * np.sum(w)), x),
     ):
