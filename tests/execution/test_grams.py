@@ -91,3 +91,10 @@ def test_nan_and_infinity_are_where_the_whole_product_has_them():
     with np.errstate(all="ignore"):
         expected = x.T @ (w[:, None] * x)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+
+
+def test_without_the_option_the_product_is_whole():
+    with ea.planner_options(symmetry=False):
+        found, text = source(SYMMETRIC["weights"], X, W)
+    assert "gram(" not in text
+    np.testing.assert_allclose(found, SYMMETRIC["weights"](X, W), rtol=0, atol=1e-11)
