@@ -134,7 +134,7 @@ def _digest(content: bytes, operands: list[bytes]) -> bytes:
 
 
 def _first_leaves(operands: tuple[Node, ...]) -> tuple[LeafKey, ...]:
-    if len(operands) == 1:
+    if operands and (len(operands) == 1 or len(operands[0].leaf_keys) == _LEAVES_IN_ORDER_KEY):
         return operands[0].leaf_keys
     seen: dict[LeafKey, None] = {}
     for operand in operands:
