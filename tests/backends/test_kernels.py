@@ -47,6 +47,7 @@ VECTORS: dict[str, Any] = {
     "nothing": lambda w: np.sum(w[:0] ** 2) + np.sum(w**2),
     "one axis of two": lambda w: np.sum(np.reshape(np.outer(w, w), -1) ** 2 * np.arange(16.0)),
     "a matrix as a vector": lambda w: np.reshape(X * w, -1),
+    "a diagonal and more": lambda w: np.exp(w)[:, None] * (np.diag(w) + X[:4]),
     "one of two": lambda w: np.where(w > 0, 2 * np.sin(w), -np.cos(w)),
     "a count": lambda w: np.sum(w * np.sum(w > 0)),
 }
