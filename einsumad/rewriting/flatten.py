@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from einsumad.graph import BOOL, Add, Einsum, Labels, Node, Number, Ones, Selection, Structural, Unit, add, einsum
+from einsumad.graph import BOOL, Add, Affine, Einsum, Labels, Node, Number, Ones, Selection, Structural, Unit, add, einsum
 from einsumad.rewriting.product import Product, is_moderate, open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -128,8 +128,20 @@ def _is_given_away(operand: Node, labels: Labels, rank: int) -> bool:
 
 
 def _outer_factors(node: Einsum) -> set[int]:
-    """The factors over axes of the product of which they alone have one, where the others are summed over an index."""
+    """The factors over axes of a large product of which they alone have one, where the others are summed over an index.
+
+    Not those that a map reads or writes along one of their axes: what it leaves out is zero only inside, and times an
+    infinite factor that has left it would be no longer.
+    """
     rank = len(node.shape)
+    if prod(node.shape) <= sum([prod(operand.shape) for operand in node.operands]):
+        return set()
+    mapped = {
+        label
+        for operand, labels in zip(node.operands, node.inputs, strict=True)
+        if isinstance(operand, Affine | Selection)
+        for label in labels
+    }
     holders: dict[int, list[int]] = {}
     for k, labels in enumerate(node.inputs):
         for label in set(labels):
@@ -137,7 +149,9 @@ def _outer_factors(node: Einsum) -> set[int]:
     inside = {k for label, held in holders.items() if label >= rank for k in held}
     found: set[int] = set()
     for label, held in holders.items():
-        if inside and label < rank and node.shape[label] > 1 and inside.isdisjoint(held):
+        if not inside or label >= rank or node.shape[label] <= 1 or not inside.isdisjoint(held):
+            continue
+        if mapped.isdisjoint([other for k in held for other in node.inputs[k]]):
             found.update(held)
     return found
 
