@@ -54,16 +54,17 @@ def declare(
     if not facts:
         raise TypeError("declare needs a fact: symmetric, positive_definite, diagonal or orthogonal")
     if not isinstance(matrix, Tensor) and not in_trace():
-        array = plain_array(matrix)
-        if check and library_of(array) is not None:
-            raise TracingError(
-                "declarations of arrays of other libraries than NumPy are not checked: leave check=True out"
-            )
-        if check:
-            check_facts(array, facts)
-        return array
+        return _checked(plain_array(matrix), facts) if check else plain_array(matrix)
     node = as_node(matrix)
     if node.dtype.kind != "f":
         raise TracingError(f"facts are declared of matrices of floats, got dtype {node.dtype}: convert it with .astype")
     params = (*facts, CHECKED) if check else facts
     return Tensor(call("declared", node, params=params))
+
+
+def _checked(array: Any, facts: tuple[str, ...]) -> Any:
+    """A plain array, if the facts hold for it."""
+    if library_of(array) is not None:
+        raise TracingError("declarations of arrays of other libraries than NumPy are not checked: leave check=True out")
+    check_facts(array, facts)
+    return array

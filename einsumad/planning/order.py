@@ -17,6 +17,9 @@ from einsumad.planning.coinciding import Twins, twins
 from einsumad.planning.resolve import size_of
 
 _COMPARED = 8
+"""Tensors up to which the greedy order is compared with that of dynamic programming."""
+_WITH_OUTER = 5
+"""Tensors up to which that tries products of tensors that share no index."""
 
 Sets: TypeAlias = tuple[Labels, ...]
 Steps: TypeAlias = tuple[tuple[int, int], ...]
@@ -115,7 +118,7 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
     kept, known = frozenset(output), dict(sizes)
     found = paths.greedy(inputs, kept, known)
     if count <= _COMPARED:  # over sets that are connected by few indices this finds the best in no more time
-        other = paths.DynamicProgramming(minimize="flops")(inputs, kept, known)
+        other = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
         found = min(found, other, key=lambda path: _flops(path, inputs, kept, known))
     numbers = list(range(count))
     pairs: list[tuple[int, int]] = []

@@ -12,7 +12,21 @@ from math import prod
 
 import numpy as np
 
-from einsumad.graph import BOOL, Add, Affine, Einsum, Labels, Node, Number, Ones, Selection, Structural, Unit, add, einsum
+from einsumad.graph import (
+    BOOL,
+    Add,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Selection,
+    Structural,
+    Unit,
+    add,
+    einsum,
+)
 from einsumad.rewriting.product import Product, is_moderate, open_product
 from einsumad.rewriting.rules import Context, Rule
 

@@ -154,10 +154,13 @@ class _Contraction:
             if label in self.holders and size == self.volume(self.together(label)):
                 for other in _members(self._eliminate(label) & ~self.kept):
                     heappush(waiting, (self.volume(self.together(other)), other))
-        left, union = sorted(self.factors.values(), key=self.volume), 0
-        for k, bits in enumerate(left):
-            union |= bits
-            self.done += (2 + _MOVED) * self.volume(union) if k else 0
+        left = sorted(set(self.factors.values()), key=lambda bits: (self.volume(bits), bits))
+        while len(left) > 1:  # with the smallest factor the one that makes least of it
+            first = left.pop(0)
+            other = min(range(len(left)), key=lambda k: (self.volume(first | left[k]), k))
+            union = first | left.pop(other)
+            self.done += (2 + _MOVED) * self.volume(union)
+            left.insert(0, union)
         return self.done
 
     def _eliminate(self, label: int) -> int:
