@@ -140,5 +140,5 @@ def test_hessian_of_a_deep_network_takes_one_chain_of_jacobians():
     assert counts[1] - counts[0] == counts[2] - counts[1]
     assert all(sum(len(step.shape) == 4 for step in found.steps) <= 2 for found in plans)
     deep = plan(60)
-    assert len(deep.steps) < 7 * 60
+    assert len(deep.steps) < 9 * 60
     assert sum(len(step.shape) == 4 for step in deep.steps) <= 2

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from einsumad.execution.lowering.columns import goes_by_columns
 from einsumad.execution.lowering.operands import Registers, Term, aligned, plain, stored_shape
 from einsumad.execution.source import dtype_text, number_text, register_name, typed, typed_number
 from einsumad.functions import elementwise_function, source_of
@@ -47,6 +48,8 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     else:
         shape = np.broadcast_shapes(*[terms[k].shape for k in met])
         into = registers.into.pop(step.register, None) if len(met) > 1 and not masks and shape == step.shape else None
+        if into is None and step.dtype.kind == "f" and goes_by_columns(step, kernel, registers):
+            return [f'{name} = np.multiply({terms[0].text}, {terms[1].text}, order="F")']
         lines = _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met], into)
         if all(isinstance(step.operands[k], Constant) for k in met):
             lines.append(f"{name} = {typed(name, step.dtype)}")
@@ -134,10 +137,27 @@ def lower_sum(step: Step, kernel: Sum, registers: Registers) -> list[str]:
     small = [term for term in terms if stored_shape(term[1], registers) != step.stored]
     large = [term for term in terms if stored_shape(term[1], registers) == step.stored]
     large.sort(key=lambda term: (term[0] != 1, term[0] != -1))
+    if large:  # an outer sum of small terms would be as large as these: they are added one after the other
+        together = _without_growing(small, registers)
+        large += [term for term in small if term not in together]
+        small = together
     if step.takes is not None:
         return _sum_in_place(name, step, small, large)
     into = registers.into.pop(step.register, None) if large and _begins_with_two(small, large) else None
     return _sum(name, small, large, into)
+
+
+def _without_growing(terms: Sequence[tuple[Number, Operand]], registers: Registers) -> list[tuple[Number, Operand]]:
+    """Of the terms those, from the largest on, whose sum is no larger than the largest of them."""
+    ordered = sorted(terms, key=lambda term: -prod(stored_shape(term[1], registers)))
+    kept: list[tuple[Number, Operand]] = []
+    shape: Shape = ()
+    for term in ordered:
+        joint = np.broadcast_shapes(shape, stored_shape(term[1], registers))
+        if not kept or prod(joint) == prod(shape):
+            kept.append(term)
+            shape = joint
+    return [term for term in terms if term in kept]
 
 
 def _begins_with_two(small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> bool:

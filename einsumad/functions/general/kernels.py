@@ -1,15 +1,20 @@
 """The numerical kernels behind the general functions where NumPy has none that is right everywhere.
 
-Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: batch axes lead, the
-dtype of the operand is kept, NaN propagates, and no kernel divides by a number that may be zero.
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy and the kernels for small matrices.
+Invariant: batch axes lead, the dtype of the operand is kept, NaN propagates, and no kernel divides by a number that
+may be zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from einsumad.functions.general.small_kernels import determinants, determinants_where_right, inverses, is_small
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -97,23 +102,39 @@ def _parity(permutation: tuple[int, ...]) -> int:
 
 def determinant(a: Array) -> Array:
     """``det(a[b])``."""
+    if is_small(a):
+        return determinants(a, np.linalg.det)
     return np.asarray(np.linalg.det(a))
 
 
 def sign_determinant(a: Array) -> Array:
     """The sign of ``det(a[b])``: -1, 0 or 1."""
-    return np.asarray(np.linalg.slogdet(a)[0])
+    return _sign_and_logarithm(a)[0]
 
 
 def log_absolute_determinant(a: Array) -> Array:
     """``log |det(a[b])|`` without forming the determinant."""
-    return np.asarray(np.linalg.slogdet(a)[1])
+    return _sign_and_logarithm(a)[1]
 
 
 def log_determinant(a: Array) -> Array:
     """``log det(a[b])``, NaN where the determinant is negative."""
-    sign, value = np.linalg.slogdet(a)
+    sign, value = _sign_and_logarithm(a)
     return np.asarray(np.where(sign < 0, np.array(np.nan, a.dtype), value))
+
+
+def _sign_and_logarithm(a: Array) -> tuple[Array, Array]:
+    """The sign of ``det(a[b])`` and ``log |det(a[b])|``."""
+    if not is_small(a):
+        sign, value = np.linalg.slogdet(a)
+        return np.asarray(sign), np.asarray(value)
+    found, right = determinants_where_right(a)
+    sign = np.sign(found)
+    with np.errstate(all="ignore"):
+        value = np.log(np.abs(found, out=found), out=found)
+    if not right.all():
+        sign[~right], value[~right] = np.linalg.slogdet(a.reshape(-1, *a.shape[-2:])[~right])
+    return sign.reshape(a.shape[:-2]), value.reshape(a.shape[:-2])
 
 
 def inverse(a: Array, quiet: int = 0) -> Array:
@@ -127,13 +148,19 @@ def inverse(a: Array, quiet: int = 0) -> Array:
         singular = ~np.all(pivots > rounding[..., None], axis=-1)[..., None, None]
         found = np.linalg.inv(np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a))
         return np.where(singular, np.array(np.nan, a.dtype), found)
+    if is_small(a):
+        return inverses(a, lambda rest: _inverse(rest, quiet))
+    return _inverse(a, quiet)
+
+
+def _inverse(a: Array, quiet: int) -> Array:
     try:
         return np.asarray(np.linalg.inv(a))
     except np.linalg.LinAlgError:
         if not quiet:
             raise
     if a.ndim > 2:
-        return np.stack([inverse(part, quiet) for part in a])
+        return np.stack([_inverse(part, quiet) for part in a])
     return np.full(a.shape, np.nan, a.dtype)
 
 
@@ -156,11 +183,15 @@ def product(x: Array) -> Array:
 
 def maximum(x: Array, axes: int = 1) -> Array:
     """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    if axes == 1 and _has_short_rows(x):
+        return _by_columns(partial(np.max, axis=0), x)
     return np.asarray(np.max(x, axis=tuple(range(-axes, 0))))
 
 
 def minimum(x: Array, axes: int = 1) -> Array:
     """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    if axes == 1 and _has_short_rows(x):
+        return _by_columns(partial(np.min, axis=0), x)
     return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
 
 
@@ -181,6 +212,8 @@ def logsumexp(x: Array) -> Array:
     """
     if x.shape[-1] == 0:
         return np.full(x.shape[:-1], -np.inf, x.dtype)
+    if _has_short_rows(x):
+        return _by_columns(_logsumexp_of_columns, x)
     where = np.argmax(x, axis=-1)[..., None]
     largest = np.take_along_axis(x, where, axis=-1)
     finite = np.isfinite(largest)
@@ -188,3 +221,36 @@ def logsumexp(x: Array) -> Array:
     terms = np.exp(np.where(finite, x, nothing) - np.where(finite, largest, nothing))
     np.put_along_axis(terms, where, 0, axis=-1)
     return np.asarray(np.log1p(terms.sum(axis=-1)) + largest[..., 0])
+
+
+def _logsumexp_of_columns(x: Array) -> Array:
+    """The same for columns; of equal largest entries all but one count among the others, as exact ones."""
+    largest = np.max(x, axis=0)
+    finite = np.isfinite(largest)
+    with np.errstate(over="ignore"):
+        terms = np.exp(x - np.where(finite, largest, np.zeros((), x.dtype)))
+    reached = x == largest
+    np.copyto(terms, 0, where=reached)
+    others = terms.sum(axis=0)
+    others += np.sum(reached, axis=0, dtype=x.dtype) - np.ones((), x.dtype)
+    np.copyto(others, 0, where=~finite)
+    return np.asarray(np.log1p(others) + largest)
+
+
+_SHORT, _MANY, _ENTRIES_AT_ONCE = 32, 64, 16384
+
+
+def _has_short_rows(x: Array) -> bool:
+    """Whether there are many rows of few entries: reductions then start over for each of them."""
+    return x.ndim > 1 and x.shape[-1] <= _SHORT and x.size >= _MANY * x.shape[-1] > 0
+
+
+def _by_columns(reduce: Callable[[Array], Array], x: Array) -> Array:
+    """The rows reduced as columns, which go in long loops; some at a time, so that no copy of all of them is made."""
+    rows = x.reshape(-1, x.shape[-1])
+    result = np.empty(len(rows), x.dtype)
+    count = _ENTRIES_AT_ONCE // x.shape[-1]
+    for start in range(0, len(rows), count):
+        part = slice(start, start + count)
+        result[part] = reduce(np.ascontiguousarray(rows[part].T))
+    return result.reshape(x.shape[:-1])
