@@ -15,7 +15,8 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, Any]
 Sizes: TypeAlias = tuple[int, ...]
 
-_FEW = 8
+_FEW_ENTRIES = 16384
+_FEW_COLUMNS = 32
 
 
 def window(x: Array, axis: int, sizes: Sizes, strides: Sizes, offset: int) -> Array:
@@ -127,22 +128,36 @@ def put(x: Array, index: Array, size: int, kept: Sequence[bool]) -> Array:
     count = index.ndim
     rest = x.shape[count:]
     held = tuple([length for length, keeps in zip(index.shape, kept, strict=True) if keeps])
+    columns = prod(rest)
     if not any(kept):
-        return _put_rows(x.reshape(index.size, prod(rest)), index.reshape(-1), size).reshape(size, *rest)
-    result = np.zeros((size, *held, *rest), x.dtype)
+        return _put_rows(x.reshape(index.size, columns), index.reshape(-1), size).reshape(size, *rest)
     grids: tuple[Array, ...] = tuple(np.indices(index.shape, sparse=True))
-    np.add.at(result, (index, *[grid for grid, keeps in zip(grids, kept, strict=True) if keeps]), x)
-    return result
+    own = [grid for grid, keeps in zip(grids, kept, strict=True) if keeps]
+    if all(kept):  # each place is written once
+        result = np.zeros((size, *held, *rest), x.dtype)
+        result[(index, *own)] = x
+        return result
+    at = np.asarray(index, np.int64)
+    for grid, length in zip(own, held, strict=True):
+        at = at * length + grid
+    rows = _put_rows(x.reshape(index.size, columns), at.reshape(-1), size * prod(held))
+    return rows.reshape(size, *held, *rest)
 
 
 def _put_rows(x: Array, index: Array, size: int) -> Array:
-    """Rows added up by index: in sorted order, so that each sum is one pass."""
-    result = np.zeros((size, x.shape[1]), x.dtype)
+    """Rows added up by index: entry by entry if there are few, column by column, or long rows in sorted order."""
+    columns = x.shape[1]
+    if x.size and x.dtype == np.float64:
+        if columns > 1 and x.size <= _FEW_ENTRIES:
+            at = (index[:, None] * columns + np.arange(columns)).reshape(-1)
+            return np.bincount(at, x.reshape(-1), size * columns).reshape(size, columns)
+        if columns <= _FEW_COLUMNS:
+            across = np.empty((columns, size))
+            for column in range(columns):
+                across[column] = np.bincount(index, x[:, column], size)
+            return across.T
+    result = np.zeros((size, columns), x.dtype)
     if not x.size:
-        return result
-    if x.shape[1] <= _FEW and x.dtype == np.float64:
-        for column in range(x.shape[1]):
-            result[:, column] = np.bincount(index, x[:, column], size)
         return result
     order = np.argsort(index, kind="stable")
     ordered = index[order]

@@ -25,6 +25,7 @@ from einsumad.graph import (
     Labels,
     Node,
     Number,
+    Structural,
     Unit,
     Zero,
     add,
@@ -46,6 +47,7 @@ from einsumad.planning.primitives import (
     Factor,
     constant_value,
     group,
+    has_sum,
     in_turn,
     kind_of,
     layout,
@@ -146,6 +148,9 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     stored_deltas = not in_force().compression and node.dtype.kind == "f"
     has_deltas = any(isinstance(operand, Unit) for operand in node.operands)
     primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas)
+    if primitive and summand and _turns(node):
+        view = einsum(node.operands, node.inputs, range(len(node.shape)), 1, node.dtype)
+        return _with_sign(view, node.coefficient)
     if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node, stored_deltas=stored_deltas)
@@ -157,7 +162,21 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     if core is not None and isinstance(core.node, Zero):
         return zero(node.shape, node.dtype)
     result = _embedded(core, resolved, node.dtype)
-    return scaled(Factor(result, tuple(range(len(node.shape)))), -1).node if negative else result
+    return _with_sign(result, -1) if negative else result
+
+
+def _with_sign(node: Node, coefficient: Number) -> Node:
+    """A number times the tensor as it is, which a sum takes in; a tensor with its axes turned stays a view."""
+    axes = range(len(node.shape))
+    return einsum([node], [axes], axes, coefficient, node.dtype)
+
+
+def _turns(node: Einsum) -> bool:
+    """Whether the product is a number times a stored tensor with its axes in another order, which is a view."""
+    if node.coefficient == 1 or len(node.operands) != 1 or node.operands[0].dtype != node.dtype or has_sum(node):
+        return False
+    (operand,), (labels,) = node.operands, node.inputs
+    return not (isinstance(operand, Structural) or rearranges(operand)) and len(set(labels)) == len(node.shape) and labels != tuple(range(len(labels)))
 
 
 def _core(resolved: Resolved, coefficient: Number) -> Factor | None:

@@ -19,6 +19,7 @@ from einsumad.errors import InternalError, MemoryLimitError
 from einsumad.graph import Einsum, Leaf, Node, Shape, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, bytes_of, kernel_cost, summed
+from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
@@ -80,7 +81,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         "plan",
         roots,
         None,
-        lambda: Stored(binarise(guarded(expand(roots)))),
+        lambda: Stored(binarise(guarded(distribute(expand(roots))))),
         lambda stored: _check_stored(stored, roots),
     ).roots
     scheduled = schedule(outputs)

@@ -15,6 +15,7 @@ from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
+from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.options import in_force, progress_of_jacobians
 from einsumad.rewriting import Progress, normalise
@@ -80,7 +81,7 @@ def jacobian(
     costs: dict[tuple[Node, ...], Cost] = {}
     for nodes in built.values():
         if nodes not in costs:
-            costs[nodes] = total_cost(binarise(expand((*nodes, *beside))))
+            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))))
     chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
     return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
 

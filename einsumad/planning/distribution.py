@@ -1,0 +1,163 @@
+"""Products distributed over sums whose terms are written along an index, which are larger than what they are made of.
+
+Owns this choice. Imports the graph, rewriting and the cost of a plan. Invariant: the roots keep value, shape and dtype.
+
+    Σ_m (A[m] [k = s[m]] - B[m] [k = t[m]]) [i = s[m]] = Σ_m A[m] [i = s[m]] [k = s[m]] - Σ_m B[m] [i = s[m]] [k = t[m]]
+
+Stored, the sum in brackets has an entry for every m and k, of which one for each m and term is not zero. Opened, each
+term is added up at pairs of indices. Terms of one sum that are written along the same maps are added before, so what
+is multiplied meets no terms that could cancel but where maps lead to the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from einsumad.graph import (
+    Add,
+    Affine,
+    Einsum,
+    Labels,
+    Node,
+    Number,
+    Ones,
+    Selection,
+    Structural,
+    Unit,
+    add,
+    einsum,
+    rebuild,
+    scale,
+    topological,
+)
+from einsumad.planning.contraction import binarise
+from einsumad.planning.cost import total_cost
+from einsumad.planning.options import progress_of_jacobians
+from einsumad.planning.primitives import is_mask
+from einsumad.rewriting import normalise
+
+_MOST_TERMS = 64
+
+Placed: TypeAlias = tuple[Node, Labels]
+
+
+class Written(NamedTuple):
+    """A term ``coefficient core[labels] maps``: every label is an axis of the term."""
+
+    coefficient: Number
+    core: Node
+    labels: Labels
+    maps: tuple[Placed, ...]
+
+
+def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The roots with such products opened, in normal form, where the plan of that is estimated to be faster."""
+    sums: dict[Node, tuple[Written, ...]] = {}
+    memo: dict[Node, Node] = {}
+    for node in topological(roots):
+        new = rebuild(node, [memo[operand] for operand in node.operands])
+        if isinstance(new, Einsum) and new.dtype.kind == "f":
+            new = _product(new, sums)
+        elif isinstance(new, Add) and all(operand in sums for operand in new.operands):
+            _enter(new, [term for operand in new.operands for term in sums[operand]], sums)
+        memo[node] = new
+    opened = tuple([memo[root] for root in roots])
+    if opened == tuple(roots):
+        return opened
+    opened = normalise(opened, progress_of_jacobians())
+    seconds = [total_cost(binarise(nodes)).seconds() for nodes in (roots, opened)]
+    return opened if seconds[1] < seconds[0] else tuple(roots)
+
+
+def _product(node: Einsum, sums: dict[Node, tuple[Written, ...]]) -> Node:
+    """The product, opened where its result is no longer written and that is less work; what it is written along noted."""
+    count = prod([len(sums.get(operand, ())) or 1 for operand in node.operands])
+    if count > _MOST_TERMS or any(operand.dtype != node.dtype for operand in node.operands if operand in sums):
+        return node
+    terms = list(_terms(node, sums))
+    written = [found for term in terms if (found := _written(term)) is not None]
+    if len(written) == len(terms):
+        _enter(node, written, sums)
+        return node
+    if not any(operand in sums for operand in node.operands) or not _is_less(node, terms, sums):
+        return node
+    return add(terms, node.dtype)
+
+
+def _terms(node: Einsum, sums: Mapping[Node, tuple[Written, ...]]) -> Iterator[Einsum]:
+    """The product with one term of every such sum at a time."""
+    held = [sums.get(operand, (None,)) for operand in node.operands]
+    for chosen in product(*held):
+        coefficient, operands, inputs = node.coefficient, [], []
+        for operand, labels, term in zip(node.operands, node.inputs, chosen, strict=True):
+            if term is None:
+                operands.append(operand)
+                inputs.append(labels)
+                continue
+            coefficient *= term.coefficient
+            for inner, own in ((term.core, term.labels), *term.maps):
+                operands.append(inner)
+                inputs.append(tuple([labels[axis] for axis in own]))
+        found = einsum(operands, inputs, range(len(node.shape)), coefficient, node.dtype)
+        if isinstance(found, Einsum):
+            yield found
+
+
+def _enter(node: Node, terms: Iterable[Written], sums: dict[Node, tuple[Written, ...]]) -> None:
+    """Note that the node is the sum of these terms, if there are few and their cores are small beside it."""
+    groups: dict[tuple[Labels, tuple[Placed, ...]], list[Written]] = {}
+    for term in terms:
+        groups.setdefault((term.labels, term.maps), []).append(term)
+    found = tuple([_together(group) for group in groups.values()])
+    if len(found) <= _MOST_TERMS and 2 * sum([prod(term.core.shape) for term in found]) <= prod(node.shape):
+        sums[node] = found
+
+
+def _together(group: Sequence[Written]) -> Written:
+    """Terms along the same maps as one; its sign is outside, so that terms of opposite sign have one core."""
+    first = group[0]
+    if len(group) == 1:
+        return first
+    outer = first.coefficient
+    cores = [scale(1 if term.coefficient == outer else term.coefficient / outer, term.core) for term in group]
+    return first._replace(core=add(cores, first.core.dtype))
+
+
+def _written(node: Einsum) -> Written | None:
+    """The product as a term that is written along maps over its own axes; None where it is not larger for that."""
+    rank = len(node.shape)
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    maps = [pair for pair in pairs if isinstance(pair[0], Affine | Selection | Unit | Ones) and max(pair[1], default=-1) < rank]
+    kept = [pair for pair in pairs if pair not in maps]
+    held = {label for _, labels in kept for label in labels}
+    if not any(isinstance(m, Affine | Selection) and not held.issuperset(labels) for m, labels in maps):
+        return None
+    if not kept or all(isinstance(operand, Structural) or is_mask(operand) for operand, _ in kept):
+        return None
+    labels = tuple(sorted(label for label in held if label < rank))
+    core, coefficient = kept[0][0], node.coefficient
+    if len(kept) > 1 or kept[0][1] != labels:
+        core = einsum([operand for operand, _ in kept], [own for _, own in kept], labels, 1, node.dtype)
+    if 2 * prod(core.shape) > prod(node.shape):
+        return None
+    return Written(coefficient, core, labels, tuple(sorted(maps, key=lambda pair: (pair[0].digest, pair[1]))))
+
+
+def _is_less(node: Einsum, terms: Sequence[Einsum], sums: Mapping[Node, tuple[Written, ...]]) -> bool:
+    """Whether the terms take less work than storing the sums and multiplying with them."""
+    stored = sum([prod(operand.shape) * len(sums[operand]) for operand in node.operands if operand in sums])
+    return sum([_work(term) + prod(term.shape) for term in terms]) < stored + _work(node)
+
+
+def _work(node: Einsum) -> int:
+    """The entries that are multiplied: of all indices but those that maps give."""
+    sizes: dict[int, int] = {}
+    given: set[int] = set()
+    for operand, labels in zip(node.operands, node.inputs, strict=True):
+        sizes.update(zip(labels, operand.shape, strict=True))
+        if isinstance(operand, Affine | Selection):
+            given.add(labels[0] if isinstance(operand, Affine) else labels[-1])
+    return prod([size for label, size in sizes.items() if label not in given])
