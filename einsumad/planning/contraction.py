@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -49,6 +50,7 @@ from einsumad.planning.primitives import (
     group,
     has_sum,
     in_turn,
+    is_mask,
     kind_of,
     layout,
     number,
@@ -147,7 +149,7 @@ def _product(node: Einsum, *, summand: bool) -> Node:
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
     stored_deltas = not in_force().compression and node.dtype.kind == "f"
     has_deltas = any(isinstance(operand, Unit) for operand in node.operands)
-    primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas)
+    primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas) and not _is_wasteful(node)
     if primitive and summand and _turns(node):
         view = einsum(node.operands, node.inputs, range(len(node.shape)), 1, node.dtype)
         return _with_sign(view, node.coefficient)
@@ -169,6 +171,19 @@ def _with_sign(node: Node, coefficient: Number) -> Node:
     """A number times the tensor as it is, which a sum takes in; a tensor with its axes turned stays a view."""
     axes = range(len(node.shape))
     return einsum([node], [axes], axes, coefficient, node.dtype)
+
+
+def _is_wasteful(node: Einsum) -> bool:
+    """Whether two factors of an entrywise product, multiplied first, have far fewer entries than the result.
+
+    One after the other they would each be spread over all of it.
+    """
+    factors = [pair for pair in zip(node.operands, node.inputs, strict=True) if not is_mask(pair[0])]
+    if len(factors) < 3 or kind_of(node) != "group":
+        return False
+    small = sorted([(prod(operand.shape), labels) for operand, labels in factors])[:2]
+    together = {label for _, labels in small for label in labels}
+    return 2 * prod([node.shape[label] for label in together]) <= prod(node.shape)
 
 
 def _turns(node: Einsum) -> bool:
