@@ -33,6 +33,7 @@ from einsumad.planning import (
     Plan,
     Request,
     binarise,
+    distribute,
     expand,
     machine_in_force,
     readable_bytes,
@@ -152,7 +153,7 @@ def _saved_work(
     if whole is None:
         return ()
     derivation, _ = build_with_rules(lambda: build_derivation(whole, graph, slots, counts))
-    cost = total_cost(binarise(expand(derivation.outputs)))
+    cost = total_cost(binarise(distribute(expand(derivation.outputs))))
     if plan.flops >= cost.flops:
         return (f"the structure gives no saving: {plan.flops:,} flops, as the whole matrix ({cost.flops:,})",)
     return (f"the whole matrix would take {cost.flops:,} flops",)

@@ -6,6 +6,7 @@ Imports graph, functions, calculus and rewriting. A plan is frozen data that can
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
+from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
@@ -52,6 +53,7 @@ __all__ = [
     "cut",
     "cuttable_indices",
     "derive",
+    "distribute",
     "expand",
     "jacobian",
     "layout",

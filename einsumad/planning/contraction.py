@@ -191,7 +191,11 @@ def _turns(node: Einsum) -> bool:
     if node.coefficient == 1 or len(node.operands) != 1 or node.operands[0].dtype != node.dtype or has_sum(node):
         return False
     (operand,), (labels,) = node.operands, node.inputs
-    return not (isinstance(operand, Structural) or rearranges(operand)) and len(set(labels)) == len(node.shape) and labels != tuple(range(len(labels)))
+    return (
+        not (isinstance(operand, Structural) or rearranges(operand))
+        and len(set(labels)) == len(node.shape)
+        and labels != tuple(range(len(labels)))
+    )
 
 
 def _core(resolved: Resolved, coefficient: Number) -> Factor | None:

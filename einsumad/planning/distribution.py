@@ -73,7 +73,7 @@ def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _product(node: Einsum, sums: dict[Node, tuple[Written, ...]]) -> Node:
-    """The product, opened where its result is no longer written and that is less work; what it is written along noted."""
+    """The product, opened where that is less work; as it is if it is written along maps itself, which is noted."""
     count = prod([len(sums.get(operand, ())) or 1 for operand in node.operands])
     if count > _MOST_TERMS or any(operand.dtype != node.dtype for operand in node.operands if operand in sums):
         return node
@@ -130,7 +130,11 @@ def _written(node: Einsum) -> Written | None:
     """The product as a term that is written along maps over its own axes; None where it is not larger for that."""
     rank = len(node.shape)
     pairs = list(zip(node.operands, node.inputs, strict=True))
-    maps = [pair for pair in pairs if isinstance(pair[0], Affine | Selection | Unit | Ones) and max(pair[1], default=-1) < rank]
+    maps = [
+        pair
+        for pair in pairs
+        if isinstance(pair[0], Affine | Selection | Unit | Ones) and max(pair[1], default=-1) < rank
+    ]
     kept = [pair for pair in pairs if pair not in maps]
     held = {label for _, labels in kept for label in labels}
     if not any(isinstance(m, Affine | Selection) and not held.issuperset(labels) for m, labels in maps):

@@ -1,0 +1,42 @@
+"""Rows added up by index, against NumPy's unbuffered addition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from einsumad.execution.moves import put
+
+RNG = np.random.default_rng(4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize(("rows", "rest"), [(50, ()), (50, (3,)), (6000, (3, 2)), (700, (40,)), (0, (2,)), (5, (0,))])
+def test_rows(rows, rest, dtype):
+    x = (10 * RNG.normal(size=(rows, *rest))).astype(dtype)
+    index = RNG.integers(0, 7, rows)
+    expected = np.zeros((9, *rest), dtype)
+    np.add.at(expected, index, x)
+    found = put(x, index, 9, (False,))
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-4 if dtype == np.float32 else 1e-12, atol=1e-3 * (dtype == np.float32)
+    )
+
+
+@pytest.mark.parametrize("kept", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("rest", [(), (4,), (300,)])
+def test_axes_of_the_index_that_the_result_has(kept, rest):
+    x = RNG.normal(size=(12, 30, *rest))
+    index = RNG.integers(0, 5, (12, 30)).astype(np.int32)
+    held = tuple(np.array([12, 30])[list(kept)])
+    expected = np.zeros((5, *held, *rest))
+    for i, j in np.ndindex(12, 30):
+        at = tuple(np.array([i, j])[list(kept)])
+        expected[(index[i, j], *at)] += x[i, j]
+    np.testing.assert_allclose(put(x, index, 5, kept), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_an_index_out_of_bounds():
+    with pytest.raises(IndexError, match="index 3 is out of bounds for an axis of size 3"):
+        put(np.ones(2), np.array([0, 3]), 3, (False,))
