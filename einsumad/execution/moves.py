@@ -128,9 +128,8 @@ def put(x: Array, index: Array, size: int, kept: Sequence[bool]) -> Array:
     count = index.ndim
     rest = x.shape[count:]
     held = tuple([length for length, keeps in zip(index.shape, kept, strict=True) if keeps])
-    columns = prod(rest)
     if not any(kept):
-        return _put_rows(x.reshape(index.size, columns), index.reshape(-1), size).reshape(size, *rest)
+        return _put_rows(x if count == 1 else x.reshape(index.size, *rest), index.reshape(-1), size)
     grids: tuple[Array, ...] = tuple(np.indices(index.shape, sparse=True))
     own = [grid for grid, keeps in zip(grids, kept, strict=True) if keeps]
     if all(kept):  # each place is written once
@@ -140,23 +139,24 @@ def put(x: Array, index: Array, size: int, kept: Sequence[bool]) -> Array:
     at = np.asarray(index, np.int64)
     for grid, length in zip(own, held, strict=True):
         at = at * length + grid
-    rows = _put_rows(x.reshape(index.size, columns), at.reshape(-1), size * prod(held))
+    rows = _put_rows(x.reshape(index.size, *rest), at.reshape(-1), size * prod(held))
     return rows.reshape(size, *held, *rest)
 
 
 def _put_rows(x: Array, index: Array, size: int) -> Array:
     """Rows added up by index: entry by entry if there are few, column by column, or long rows in sorted order."""
-    columns = x.shape[1]
+    rest = x.shape[1:]
+    columns = prod(rest)
     if x.size and x.dtype == np.float64:
         if columns > 1 and x.size <= _FEW_ENTRIES:
             at = (index[:, None] * columns + np.arange(columns)).reshape(-1)
-            return np.bincount(at, x.reshape(-1), size * columns).reshape(size, columns)
+            return np.bincount(at, x.reshape(-1), size * columns).reshape(size, *rest)
         if columns <= _FEW_COLUMNS:
-            across = np.empty((columns, size))
-            for column in range(columns):
-                across[column] = np.bincount(index, x[:, column], size)
-            return across.T
-    result = np.zeros((size, columns), x.dtype)
+            across = np.empty((*rest, size))
+            for column in np.ndindex(rest):
+                across[column] = np.bincount(index, x[(slice(None), *column)], size)
+            return np.moveaxis(across, -1, 0)
+    result = np.zeros((size, *rest), x.dtype)
     if not x.size:
         return result
     order = np.argsort(index, kind="stable")

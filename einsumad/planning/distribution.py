@@ -121,9 +121,9 @@ def _together(group: Sequence[Written]) -> Written:
     first = group[0]
     if len(group) == 1:
         return first
-    outer = first.coefficient
-    cores = [scale(1 if term.coefficient == outer else term.coefficient / outer, term.core) for term in group]
-    return first._replace(core=add(cores, first.core.dtype))
+    outer = 1 if first.coefficient > 0 else -1
+    cores = [scale(outer * term.coefficient, term.core) for term in group]
+    return first._replace(coefficient=outer, core=add(cores, first.core.dtype))
 
 
 def _written(node: Einsum) -> Written | None:

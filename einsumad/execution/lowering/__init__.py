@@ -57,7 +57,7 @@ from einsumad.planning.memory import is_view
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Step
 
-_BIG = 2**14
+_BIG = 2**11
 """Bytes from which a dead tensor is let go at once rather than when the function returns."""
 
 

@@ -1,6 +1,6 @@
 """The numerical kernels behind the general functions where NumPy has none that is right everywhere.
 
-Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy only. Invariant: batch axes lead, the
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy and the kernels for small matrices. Invariant: batch axes lead, the
 dtype of the operand is kept, NaN propagates, and no kernel divides by a number that may be zero.
 """
 
@@ -10,6 +10,8 @@ from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from einsumad.functions.general.small_kernels import determinants, determinants_where_right, inverses, is_small
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -97,23 +99,39 @@ def _parity(permutation: tuple[int, ...]) -> int:
 
 def determinant(a: Array) -> Array:
     """``det(a[b])``."""
+    if is_small(a):
+        return determinants(a, np.linalg.det)
     return np.asarray(np.linalg.det(a))
 
 
 def sign_determinant(a: Array) -> Array:
     """The sign of ``det(a[b])``: -1, 0 or 1."""
-    return np.asarray(np.linalg.slogdet(a)[0])
+    return _sign_and_logarithm(a)[0]
 
 
 def log_absolute_determinant(a: Array) -> Array:
     """``log |det(a[b])|`` without forming the determinant."""
-    return np.asarray(np.linalg.slogdet(a)[1])
+    return _sign_and_logarithm(a)[1]
 
 
 def log_determinant(a: Array) -> Array:
     """``log det(a[b])``, NaN where the determinant is negative."""
-    sign, value = np.linalg.slogdet(a)
+    sign, value = _sign_and_logarithm(a)
     return np.asarray(np.where(sign < 0, np.array(np.nan, a.dtype), value))
+
+
+def _sign_and_logarithm(a: Array) -> tuple[Array, Array]:
+    """The sign of ``det(a[b])`` and ``log |det(a[b])|``."""
+    if not is_small(a):
+        sign, value = np.linalg.slogdet(a)
+        return np.asarray(sign), np.asarray(value)
+    found, right = determinants_where_right(a)
+    sign = np.sign(found)
+    with np.errstate(all="ignore"):
+        value = np.log(np.abs(found, out=found), out=found)
+    if not right.all():
+        sign[~right], value[~right] = np.linalg.slogdet(a.reshape(-1, *a.shape[-2:])[~right])
+    return sign.reshape(a.shape[:-2]), value.reshape(a.shape[:-2])
 
 
 def inverse(a: Array, quiet: int = 0) -> Array:
@@ -127,13 +145,19 @@ def inverse(a: Array, quiet: int = 0) -> Array:
         singular = ~np.all(pivots > rounding[..., None], axis=-1)[..., None, None]
         found = np.linalg.inv(np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a))
         return np.where(singular, np.array(np.nan, a.dtype), found)
+    if is_small(a):
+        return inverses(a, lambda rest: _inverse(rest, quiet))
+    return _inverse(a, quiet)
+
+
+def _inverse(a: Array, quiet: int) -> Array:
     try:
         return np.asarray(np.linalg.inv(a))
     except np.linalg.LinAlgError:
         if not quiet:
             raise
     if a.ndim > 2:
-        return np.stack([inverse(part, quiet) for part in a])
+        return np.stack([_inverse(part, quiet) for part in a])
     return np.full(a.shape, np.nan, a.dtype)
 
 
