@@ -64,7 +64,7 @@ _SILENT = Context()
 """A context without NumPy's floating-point warnings. Running in a copy of it is faster than `np.errstate`."""
 _SILENT.run(np.seterr, all="ignore")
 _SILENT.run(np.setbufsize, 1024)
-"""Entries, for each operand that is spread, turned or cast: NumPy's own 8192 are no faster, and larger than many results."""
+"""Entries for each operand that is spread, turned or cast: 8192, as NumPy has it, are no faster."""
 
 
 def compile_plan(plan: Plan) -> CompiledPlan:

@@ -217,7 +217,8 @@ class _State:
 
     def gather(self, chosen: Map, pending: Sequence[Factor]) -> None:
         """Write the product of all that has the places of a map to the index that it gives."""
-        places = self._private(chosen, [label for factor in pending for label in factor.labels])
+        mapped = [label for factor in pending for label in factor.labels]
+        places = self._private(chosen, mapped)
         self.given.update(places)
         inner = [f for f in (*self.factors, *self.masks) if places.intersection(f.labels)]
         self.factors = [f for f in self.factors if not places.intersection(f.labels)]
@@ -225,6 +226,11 @@ class _State:
         structural, own = chosen.typed(self.work)
         labels = [*chosen.places, *[label for f in inner for label in f.labels]]
         held = dict.fromkeys([label for label in labels if label not in places])
+        if self.work != BOOL:  # what nothing else has is summed before anything is written
+            others = [label for f in (*self.factors, *self.masks) for label in f.labels]
+            needed = {chosen.at, *self.output, *mapped, *others}
+            self.given.update(held.keys() - needed)
+            held = dict.fromkeys([label for label in held if label in needed])
         output = (chosen.at, *[label for label in held if label != chosen.at])
         operands = [structural, *[f.node for f in inner]]
         product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)

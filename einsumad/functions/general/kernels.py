@@ -1,7 +1,8 @@
 """The numerical kernels behind the general functions where NumPy has none that is right everywhere.
 
-Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy and the kernels for small matrices. Invariant: batch axes lead, the
-dtype of the operand is kept, NaN propagates, and no kernel divides by a number that may be zero.
+Owns arrays-in, array-out code; knows nothing of graphs. Imports NumPy and the kernels for small matrices.
+Invariant: batch axes lead, the dtype of the operand is kept, NaN propagates, and no kernel divides by a number that
+may be zero.
 """
 
 from __future__ import annotations
