@@ -181,11 +181,15 @@ def product(x: Array) -> Array:
 
 def maximum(x: Array, axes: int = 1) -> Array:
     """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    if axes == 1 and _has_short_rows(x):
+        return np.asarray(np.max(_turned(x), axis=0).reshape(x.shape[:-1]))
     return np.asarray(np.max(x, axis=tuple(range(-axes, 0))))
 
 
 def minimum(x: Array, axes: int = 1) -> Array:
     """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
+    if axes == 1 and _has_short_rows(x):
+        return np.asarray(np.min(_turned(x), axis=0).reshape(x.shape[:-1]))
     return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
 
 
@@ -206,6 +210,8 @@ def logsumexp(x: Array) -> Array:
     """
     if x.shape[-1] == 0:
         return np.full(x.shape[:-1], -np.inf, x.dtype)
+    if _has_short_rows(x):
+        return _logsumexp_of_columns(_turned(x)).reshape(x.shape[:-1])
     where = np.argmax(x, axis=-1)[..., None]
     largest = np.take_along_axis(x, where, axis=-1)
     finite = np.isfinite(largest)
@@ -213,3 +219,30 @@ def logsumexp(x: Array) -> Array:
     terms = np.exp(np.where(finite, x, nothing) - np.where(finite, largest, nothing))
     np.put_along_axis(terms, where, 0, axis=-1)
     return np.asarray(np.log1p(terms.sum(axis=-1)) + largest[..., 0])
+
+
+def _logsumexp_of_columns(x: Array) -> Array:
+    """The same for columns; of equal largest entries all but one count among the others, as exact ones."""
+    largest = np.max(x, axis=0)
+    finite = np.isfinite(largest)
+    with np.errstate(over="ignore"):
+        terms = np.exp(x - np.where(finite, largest, np.zeros((), x.dtype)))
+    reached = x == largest
+    np.copyto(terms, 0, where=reached)
+    others = terms.sum(axis=0)
+    others += np.sum(reached, axis=0, dtype=x.dtype) - np.ones((), x.dtype)
+    np.copyto(others, 0, where=~finite)
+    return np.asarray(np.log1p(others) + largest)
+
+
+_SHORT, _MANY = 32, 64
+
+
+def _has_short_rows(x: Array) -> bool:
+    """Whether there are many rows of few entries: reductions then start over for each of them."""
+    return x.ndim > 1 and x.shape[-1] <= _SHORT and x.size >= _MANY * x.shape[-1] > 0
+
+
+def _turned(x: Array) -> Array:
+    """The rows as columns, over which a reduction goes in long loops."""
+    return np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T)

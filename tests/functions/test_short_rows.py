@@ -1,0 +1,50 @@
+"""Reductions of many short rows, against reductions of each row alone in more digits."""
+
+import math
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+
+from einsumad.functions.general import kernels
+
+getcontext().prec = 50
+RNG = np.random.default_rng(5)
+INF, NAN = np.inf, np.nan
+
+
+def in_digits(row):
+    return float(sum(Decimal(float(x)).exp() for x in row).ln())
+
+
+@pytest.mark.parametrize("width", [1, 3, 17])
+def test_logsumexp(width):
+    x = 20 * RNG.normal(size=(2, 50, width))
+    x[0, :5] = 1.5  # all entries equal
+    x[1, 7] = [0, *[-40 - k for k in range(width - 1)]]  # what the others add is below the rounding of 1
+    found = kernels.logsumexp(x)
+    expected = np.array([[in_digits(row) for row in rows] for rows in x])
+    assert found.shape == (2, 50)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_logsumexp_of_what_is_not_finite(dtype):
+    rows = {(INF, 0, 1): INF, (-INF, -INF, -INF): -INF, (NAN, 1, 2): NAN, (INF, INF, -INF): INF, (INF, NAN, 0): NAN}
+    rows |= {(-INF, 0, 0): math.log(2), (-INF, INF, 900): INF, (-INF, -INF, 3): 3}
+    with np.errstate(all="raise", under="ignore"):
+        found = kernels.logsumexp(np.array(list(rows) * 10, dtype))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, np.array(list(rows.values()) * 10, dtype), rtol=1e-6)
+
+
+def test_extrema():
+    x = RNG.normal(size=(5, 40, 7))
+    x[2, 3, 4] = NAN
+    for kernel, of_row in ((kernels.maximum, max), (kernels.minimum, min)):
+        expected = np.array([[NAN if np.isnan(row).any() else of_row(row) for row in rows] for rows in x])
+        np.testing.assert_array_equal(kernel(x), expected)
+        np.testing.assert_array_equal(kernel(x.transpose(1, 0, 2)), expected.T)
+    whole = RNG.integers(-9, 9, size=(100, 4))
+    assert kernels.maximum(whole).dtype == whole.dtype
+    np.testing.assert_array_equal(kernels.maximum(whole, 1), [max(row) for row in whole])
