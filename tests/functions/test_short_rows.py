@@ -38,6 +38,12 @@ def test_logsumexp_of_what_is_not_finite(dtype):
     np.testing.assert_allclose(found, np.array(list(rows.values()) * 10, dtype), rtol=1e-6)
 
 
+def test_more_rows_than_are_done_at_once():
+    x = RNG.normal(size=(40_000, 3))
+    np.testing.assert_array_equal(kernels.minimum(x), np.sort(x, axis=1)[:, 0])
+    np.testing.assert_allclose(kernels.logsumexp(x), np.log(np.exp(x) @ np.ones(3)), rtol=1e-12, atol=1e-14)
+
+
 def test_extrema():
     x = RNG.normal(size=(5, 40, 7))
     x[2, 3, 4] = NAN

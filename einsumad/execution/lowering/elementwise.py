@@ -134,10 +134,27 @@ def lower_sum(step: Step, kernel: Sum, registers: Registers) -> list[str]:
     small = [term for term in terms if stored_shape(term[1], registers) != step.stored]
     large = [term for term in terms if stored_shape(term[1], registers) == step.stored]
     large.sort(key=lambda term: (term[0] != 1, term[0] != -1))
+    if large:  # an outer sum of small terms would be as large as these: they are added one after the other
+        together = _without_growing(small, registers)
+        large += [term for term in small if term not in together]
+        small = together
     if step.takes is not None:
         return _sum_in_place(name, step, small, large)
     into = registers.into.pop(step.register, None) if large and _begins_with_two(small, large) else None
     return _sum(name, small, large, into)
+
+
+def _without_growing(terms: Sequence[tuple[Number, Operand]], registers: Registers) -> list[tuple[Number, Operand]]:
+    """Of the terms those, from the largest on, whose sum is no larger than the largest of them."""
+    ordered = sorted(terms, key=lambda term: -prod(stored_shape(term[1], registers)))
+    kept: list[tuple[Number, Operand]] = []
+    shape: Shape = ()
+    for term in ordered:
+        joint = np.broadcast_shapes(shape, stored_shape(term[1], registers))
+        if not kept or prod(joint) == prod(shape):
+            kept.append(term)
+            shape = joint
+    return [term for term in terms if term in kept]
 
 
 def _begins_with_two(small: Sequence[tuple[Number, Operand]], large: Sequence[tuple[Number, Operand]]) -> bool:

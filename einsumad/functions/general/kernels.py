@@ -7,6 +7,8 @@ may be zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
@@ -182,14 +184,14 @@ def product(x: Array) -> Array:
 def maximum(x: Array, axes: int = 1) -> Array:
     """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
-        return np.asarray(np.max(_turned(x), axis=0).reshape(x.shape[:-1]))
+        return _by_columns(partial(np.max, axis=0), x)
     return np.asarray(np.max(x, axis=tuple(range(-axes, 0))))
 
 
 def minimum(x: Array, axes: int = 1) -> Array:
     """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
-        return np.asarray(np.min(_turned(x), axis=0).reshape(x.shape[:-1]))
+        return _by_columns(partial(np.min, axis=0), x)
     return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
 
 
@@ -211,7 +213,7 @@ def logsumexp(x: Array) -> Array:
     if x.shape[-1] == 0:
         return np.full(x.shape[:-1], -np.inf, x.dtype)
     if _has_short_rows(x):
-        return _logsumexp_of_columns(_turned(x)).reshape(x.shape[:-1])
+        return _by_columns(_logsumexp_of_columns, x)
     where = np.argmax(x, axis=-1)[..., None]
     largest = np.take_along_axis(x, where, axis=-1)
     finite = np.isfinite(largest)
@@ -235,7 +237,7 @@ def _logsumexp_of_columns(x: Array) -> Array:
     return np.asarray(np.log1p(others) + largest)
 
 
-_SHORT, _MANY = 32, 64
+_SHORT, _MANY, _ENTRIES_AT_ONCE = 32, 64, 16384
 
 
 def _has_short_rows(x: Array) -> bool:
@@ -243,6 +245,12 @@ def _has_short_rows(x: Array) -> bool:
     return x.ndim > 1 and x.shape[-1] <= _SHORT and x.size >= _MANY * x.shape[-1] > 0
 
 
-def _turned(x: Array) -> Array:
-    """The rows as columns, over which a reduction goes in long loops."""
-    return np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T)
+def _by_columns(reduce: Callable[[Array], Array], x: Array) -> Array:
+    """The rows reduced as columns, which go in long loops; some at a time, so that no copy of all of them is made."""
+    rows = x.reshape(-1, x.shape[-1])
+    result = np.empty(len(rows), x.dtype)
+    count = _ENTRIES_AT_ONCE // x.shape[-1]
+    for start in range(0, len(rows), count):
+        part = slice(start, start + count)
+        result[part] = reduce(np.ascontiguousarray(rows[part].T))
+    return result.reshape(x.shape[:-1])
