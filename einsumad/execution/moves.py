@@ -15,7 +15,7 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, Any]
 Sizes: TypeAlias = tuple[int, ...]
 
-_FEW_ENTRIES = 16384
+_FEW_ENTRIES = 4096
 _FEW_COLUMNS = 32
 
 
