@@ -77,12 +77,13 @@ def _product(node: Einsum, sums: dict[Node, tuple[Written, ...]]) -> Node:
     count = prod([len(sums.get(operand, ())) or 1 for operand in node.operands])
     if count > _MOST_TERMS or any(operand.dtype != node.dtype for operand in node.operands if operand in sums):
         return node
-    terms = list(_terms(node, sums))
+    opens = any(operand in sums for operand in node.operands)
+    terms = list(_terms(node, sums)) if opens else [node]
     written = [found for term in terms if (found := _written(term)) is not None]
     if len(written) == len(terms):
         _enter(node, written, sums)
         return node
-    if not any(operand in sums for operand in node.operands) or not _is_less(node, terms, sums):
+    if not opens or not _is_less(node, terms, sums):
         return node
     return add(terms, node.dtype)
 
