@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
+from einsumad.execution.lowering.columns import goes_by_columns
 from einsumad.execution.lowering.contract import product_text
 from einsumad.execution.lowering.operands import Registers
 from einsumad.graph import Labels
@@ -28,6 +29,8 @@ def order_of(step: Step, registers: Registers) -> Order:
             return product_text(step, kernel, registers)[1]
         case Layout():
             return _carried(step, kernel.labels, 0, registers)
+        case Group() if goes_by_columns(step, kernel, registers):
+            return identity[::-1]
         case Group() | Choose():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, kernel.inputs[position], position, registers)

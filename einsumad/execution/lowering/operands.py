@@ -13,8 +13,11 @@ import numpy as np
 from einsumad.errors import InternalError
 from einsumad.execution.source import number_text, register_name, shape_text
 from einsumad.graph import Labels, Shape
+from einsumad.planning.kernels import Apply, Choose, Group, Layout, Patched, Place, Put, Sum
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
+
+_ENTRYWISE = (Apply, Choose, Group, Layout, Patched, Place, Sum)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -23,6 +26,7 @@ class Registers:
 
     `orders` has the axes of a register, slowest first, and `buffers` the register that allocated its memory; both grow
     as steps are lowered. `into` has names of memory that values are to be written to; who does so takes the name out.
+    `added_up` has the registers that are only added up by index in the end, which goes column by column.
     """
 
     shapes: list[Shape]
@@ -31,6 +35,7 @@ class Registers:
     orders: dict[int, tuple[int, ...]]
     buffers: dict[int, int] = field(default_factory=dict)
     into: dict[int, str] = field(default_factory=dict)
+    added_up: frozenset[int] = frozenset()
 
 
 def registers_of(plan: Plan) -> Registers:
@@ -39,7 +44,19 @@ def registers_of(plan: Plan) -> Registers:
     stored = [leaf.shape for leaf in plan.inputs] + [step.stored for step in plan.steps]
     dtypes = [leaf.dtype for leaf in plan.inputs] + [step.dtype for step in plan.steps]
     orders = {k: tuple(range(len(leaf.shape))) for k, leaf in enumerate(plan.inputs)}
-    return Registers(shapes, stored, dtypes, orders, {k: k for k in range(len(plan.inputs))})
+    buffers = {k: k for k in range(len(plan.inputs))}
+    return Registers(shapes, stored, dtypes, orders, buffers, added_up=_added_up(plan))
+
+
+def _added_up(plan: Plan) -> frozenset[int]:
+    """The registers that are used by scatter-adds, and by entrywise steps and views of which the same holds."""
+    found: set[int] = set()
+    others = set(plan.outputs)
+    for step in reversed(plan.steps):
+        keeps = isinstance(step.kernel, _ENTRYWISE) and step.register in found - others
+        used = {operand for operand in step.operands if isinstance(operand, int)}
+        (found if keeps or isinstance(step.kernel, Put) else others).update(used)
+    return frozenset(found - others)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
