@@ -1,4 +1,4 @@
-"""Products distributed over sums whose terms are written along an index, which are larger than what they are made of.
+"""Products distributed over sums whose terms are larger than what they are made of, as those written along an index.
 
 Owns this choice. Imports the graph, rewriting and the cost of a plan. Invariant: the roots keep value, shape and dtype.
 
@@ -6,7 +6,8 @@ Owns this choice. Imports the graph, rewriting and the cost of a plan. Invariant
 
 Stored, the sum in brackets has an entry for every m and k, of which one for each m and term is not zero. Opened, each
 term is added up at pairs of indices. Terms of one sum that are written along the same maps are added before, so what
-is multiplied meets no terms that could cancel but where maps lead to the same place.
+is multiplied meets no terms that could cancel but where maps lead to the same place. A sum over a sum is opened too,
+where every term can be summed before it is multiplied.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
     for node in topological(roots):
         new = rebuild(node, [memo[operand] for operand in node.operands])
         if isinstance(new, Einsum) and new.dtype.kind == "f":
-            new = _product(new, sums)
+            inside = _summed_inside(new)
+            new = _product(new, sums) if inside is None else inside
         elif isinstance(new, Add) and all(operand in sums for operand in new.operands):
             _enter(new, [term for operand in new.operands for term in sums[operand]], sums)
         memo[node] = new
@@ -70,6 +72,35 @@ def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
     opened = normalise(opened, progress_of_jacobians())
     seconds = [total_cost(binarise(nodes)).seconds() for nodes in (roots, opened)]
     return opened if seconds[1] < seconds[0] else tuple(roots)
+
+
+def _summed_inside(node: Einsum) -> Node | None:
+    """``Σ_k (A B[k] + C D[k]) = A Σ_k B[k] + C Σ_k D[k]``, where one factor of each term has what is summed."""
+    (total, *others), (labels, *_) = node.operands, node.inputs
+    rank = len(node.shape)
+    gone = {axis for axis, label in enumerate(labels) if label >= rank}
+    if others or not gone or not isinstance(total, Add) or total.dtype != node.dtype or len(set(labels)) < len(labels):
+        return None
+    output = [labels.index(label) for label in range(rank)]
+    terms: list[Node] = []
+    for term in total.operands:
+        whole = [(term, tuple(range(len(labels))))]
+        pairs = list(zip(term.operands, term.inputs, strict=True)) if isinstance(term, Einsum) else whole
+        holding = [pair for pair in pairs if not gone.isdisjoint(pair[1])]
+        held = [label for _, own in holding for label in gone.intersection(own)]
+        if len(held) != len(gone) or any(isinstance(o, Structural) or o.dtype != node.dtype for o, _ in holding):
+            return None
+        less = [_without(pair, gone, node) if pair in holding else pair for pair in pairs]
+        coefficient = node.coefficient * (term.coefficient if isinstance(term, Einsum) else 1)
+        terms.append(einsum([o for o, _ in less], [own for _, own in less], output, coefficient, node.dtype))
+    return add(terms, node.dtype)
+
+
+def _without(pair: Placed, gone: set[int], node: Einsum) -> Placed:
+    """A factor summed over labels that nothing else has."""
+    operand, labels = pair
+    kept = tuple(dict.fromkeys([label for label in labels if label not in gone]))
+    return einsum([operand], [labels], kept, 1, node.dtype), kept
 
 
 def _product(node: Einsum, sums: dict[Node, tuple[Written, ...]]) -> Node:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from string import ascii_lowercase
 
 from einsumad.execution.lowering.operands import Registers, permuted, register_of, whole
 from einsumad.execution.source import dtype_text, register_name, shape_text
@@ -189,5 +190,11 @@ def _dot_products(left: Side, right: Side, batch: Labels, summed: Labels, dtype:
     axes = [axis for axis, label in enumerate(place) if label in summed]
     axis = axes[0] if len(axes) == 1 else tuple(axes)
     kept = tuple([label for label in place if label not in summed])
-    text = f"np.add.reduce({first} * {other}, axis={axis}, dtype={dtype})"
+    if (
+        axis == 0 and "float" in dtype and len(place) <= len(ascii_lowercase)
+    ):  # added up row by row in any case, here without the products
+        letters = ascii_lowercase[: len(place)]
+        text = f'np.einsum("{letters},{letters}->{letters[1:]}", {first}, {other})'
+    else:
+        text = f"np.add.reduce({first} * {other}, axis={axis}, dtype={dtype})"
     return permuted(text, [kept.index(label) for label in batch])
