@@ -142,13 +142,15 @@ def _is_given_away(operand: Node, labels: Labels, rank: int) -> bool:
 
 
 def _outer_factors(node: Einsum) -> set[int]:
-    """The factors over axes of a large product of which they alone have one, where the others are summed over an index.
+    """The factors over axes of the product of which they alone have one, where the others are summed over an index.
+
+    Of products that are larger than each factor: others are small enough to keep.
 
     Not those that a map reads or writes along one of their axes: what it leaves out is zero only inside, and times an
     infinite factor that has left it would be no longer.
     """
     rank = len(node.shape)
-    if prod(node.shape) <= sum([prod(operand.shape) for operand in node.operands]):
+    if prod(node.shape) <= max([prod(operand.shape) for operand in node.operands], default=1):
         return set()
     mapped = {
         label
