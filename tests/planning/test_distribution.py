@@ -84,6 +84,7 @@ def test_differences_of_neighbours():
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.whole_planner
 def test_a_pair_without_a_derivative_leaves_the_others_alone():
     """Two atoms at one place: their blocks have no value, all others do."""
     x = X.copy()
@@ -100,6 +101,7 @@ def test_a_pair_without_a_derivative_leaves_the_others_alone():
     assert not np.isfinite(found.transpose(0, 2, 1, 3)[touched]).any()
 
 
+@pytest.mark.whole_planner
 def test_an_infinite_factor_stays_where_it_is_selected():
     """``Σ_m w[m] (x[s m] − x[t m])²`` with an infinite weight for one pair, and zero elsewhere for its atoms."""
     weights = np.ones(len(FIRST))
