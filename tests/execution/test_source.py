@@ -45,7 +45,7 @@ CONTRACTIONS = [
     ("i,i->", "t0.dot(t1)"),
     ("ij,ij->", "t0.reshape(-1).dot(t1.reshape(-1))"),
     ("ij,ij->i", "np.vecdot(t0, t1)"),
-    ("ij,ij->j", "np.add.reduce(t0 * t1, axis=0, dtype=np.float64)"),
+    ("ij,ij->j", 'np.einsum("ab,ab->b", t0, t1)'),
     ("bij,bjk->bik", "np.matmul(t0, t1)"),
     ("bij,bj->bi", "np.matmul(t0, t1[..., :, None]).reshape((2, 3))"),
     ("ijk,jkl->il", "t0.reshape((3, 20)).dot(t1.reshape((20, 6)))"),
