@@ -156,7 +156,7 @@ def test_long_chains_in_linear_time_and_without_recursion():
     sys.setrecursionlimit(depth + 100)
     try:
         short = min(_seconds(20_000) for _ in range(3))
-        long = _seconds(100_000)
+        long = min(_seconds(100_000) for _ in range(2))  # one may meet a collection of all that the process holds
     finally:
         sys.setrecursionlimit(limit)
     assert long < 15 * short
