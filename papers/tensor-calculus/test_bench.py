@@ -167,6 +167,9 @@ def test_a_difference_is_found():
     assert largest_difference([np.full(3, np.nan)], [a]) == np.inf
 
 
+HUGE_PAGE = 2**21
+
+
 def test_memory_of_a_call_is_seen():
     def call():
         return float(np.sum(np.ones(10**6)))
@@ -174,7 +177,7 @@ def test_memory_of_a_call_is_seen():
     assert memory.allocated_peak(call) == pytest.approx(8e6, rel=0.01)
     if sys.platform == "linux":
         found = memory.resident_peak(call)
-        assert found is None or found == pytest.approx(8e6, rel=0.1)
+        assert found is None or 7.2e6 < found < 8e6 + 2 * HUGE_PAGE  # memory comes in pages, and large ones at that
 
 
 def test_a_wrong_value_of_a_worker_is_not_the_same():
