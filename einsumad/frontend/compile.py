@@ -164,7 +164,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         return None
     captured = [known_value(leaf) for leaf in found[len(inputs) :]]
     home = common_home([given, *map(home_of, captured)])
-    if home is not None and any(library_of(value) and home.library.is_abstract(value) for value in captured):
+    if home is not None and any(library_of(value) and home.array_library.is_abstract(value) for value in captured):
         return None
     graph, slots = with_slots(outputs, found)
     with spending("planning"):

@@ -94,7 +94,7 @@ def test_values_of_elementwise_functions(name: str, params: Any, dtype: Any) -> 
 
 def compiled(backend: Backend, function: Any) -> Any:
     """JAX compiles each operation by itself otherwise, which takes long."""
-    return backend.home.library.jax.jit(function) if backend.name.startswith("jax") else function
+    return backend.home.array_library.jax.jit(function) if backend.name.startswith("jax") else function
 
 
 @pytest.mark.parametrize("case", [*CASES, *FACTORISATIONS], ids=str)

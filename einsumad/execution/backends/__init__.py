@@ -8,8 +8,8 @@ The files stand in this order: `recognition`, `library` and those of single libr
 `general_rows`, with the tables of functions.
 """
 
+from einsumad.execution.backends.array_library import Home, Library
 from einsumad.execution.backends.array_plan import ArrayPlan
-from einsumad.execution.backends.library import Home, Library
 from einsumad.execution.backends.loading import ready_for
 from einsumad.execution.backends.recognition import (
     any_met,

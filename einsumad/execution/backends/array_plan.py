@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
-from einsumad.execution.backends.library import Array, Function, Home
+from einsumad.execution.backends.array_library import Array, Function, Home
 from einsumad.execution.backends.recognition import library_of
 from einsumad.planning.plan import Plan
 
@@ -49,7 +49,7 @@ class ArrayPlan:
         given = [received(self.home, x, leaf.shape, leaf.dtype) for x, leaf in zip(values, inputs, strict=True)]
         registers: list[Any] = [*given, *[None] * len(self.steps)]
         register = len(given)
-        with self.home.library.running(self.home.device):
+        with self.home.array_library.running(self.home.device):
             for operation, reads, numbers, frees in self.steps:
                 if numbers is None:
                     registers[register] = operation(*[registers[k] for k in reads])
@@ -60,7 +60,7 @@ class ArrayPlan:
                 for k in frees:
                     registers[k] = None
             found = [self.home.whole(registers[k], self._shape(k)) for k in self.plan.outputs]
-            return self.home.library.apart(found, given, self.shared)
+            return self.home.array_library.apart(found, given, self.shared)
 
     def _shape(self, register: int) -> tuple[int, ...]:
         count = len(self.plan.inputs)
@@ -74,7 +74,7 @@ def received(home: Home, x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Arr
         array = np.asarray(x)
         found_shape, found_dtype = array.shape, array.dtype
     else:
-        if library is not home.library or (home.device is not None and library.home_of(x) != home):
+        if library is not home.array_library or (home.device is not None and library.home_of(x) != home):
             raise TracingError(f"an array of {library.home_of(x).name} was given where those of {home.name} are")
         library.check(x)
         found_shape, found_dtype = tuple(x.shape), library.dtype_of(x)

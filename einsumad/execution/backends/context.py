@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import InternalError
-from einsumad.execution.backends.library import Array, Home
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.graph import Labels, Shape
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step

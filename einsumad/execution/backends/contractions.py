@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation, permuted
 from einsumad.execution.backends.entrywise import group
-from einsumad.execution.backends.library import Array, Home
 from einsumad.graph import Labels, Shape
 from einsumad.planning.cost import Cost
 from einsumad.planning.kernels import Contract, Group, Sliced
@@ -63,7 +63,7 @@ def _sizes(labels: Labels, sizes: dict[int, int]) -> Shape:
 
 
 def _multiplied(home: Home, step: Step) -> Operation:
-    native = home.library.native(step.dtype)
+    native = home.array_library.native(step.dtype)
     return lambda x, y: home.xp.sum(x[..., :, :, None] * y[..., None, :, :], axis=-2, dtype=native)
 
 
@@ -102,7 +102,7 @@ def sliced(step: Step, kernel: Sliced, context: Context) -> Operation:
             weights = multiply(*now[:-1])
             return total(weights, now[-1]) if kernel.position == 0 else total(now[-1], weights)
 
-        return home.xp.moveaxis(home.library.over_slices(body, parts, step.shape[at]), 0, at)
+        return home.xp.moveaxis(home.array_library.over_slices(body, parts, step.shape[at]), 0, at)
 
     return run
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Function, Home, Library
+from einsumad.execution.backends.array_library import Array, Function, Home, Library
 from einsumad.execution.backends.same_names import SameNames
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Home
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.functions.general.factor_kernels import ROUNDINGS
 
 _INDEX = np.dtype(np.int64)
@@ -33,7 +33,7 @@ def eigh_alone(home: Home, a: Array, upper: int) -> Array:
 
 def _augmented_eigh(home: Home, a: Array, rows: int) -> Array:
     """Of ``[[0, B], [B^T, 0]]``, B of so many rows, from the singular values of B."""
-    xp, dtype = home.xp, home.library.dtype_of(a)
+    xp, dtype = home.xp, home.array_library.dtype_of(a)
     left, values, right = xp.linalg.svd(a[..., :rows, rows:], full_matrices=True)
     values = home.where(values == 0, float(np.finfo(dtype).smallest_subnormal), values, dtype)
     right = xp.matrix_transpose(right)
@@ -63,7 +63,7 @@ def svd_packed(home: Home, a: Array, full: int) -> Array:
     width = max(part.shape[-1] for part in parts)
     filled = []
     for part in parts:
-        zeros = home.full((*part.shape[:-1], width - part.shape[-1]), 0.0, home.library.dtype_of(a))
+        zeros = home.full((*part.shape[:-1], width - part.shape[-1]), 0.0, home.array_library.dtype_of(a))
         filled.append(xp.concat([part, zeros], axis=-1))
     return xp.concat(filled, axis=-2)
 
@@ -85,7 +85,7 @@ def pinv(home: Home, a: Array, cut: float) -> Array:
 
 def unreached(home: Home, a: Array, cut: float, side: int) -> Array:
     """The projection on what the columns do not span, or the rows (1), singular values up to a cut left out."""
-    xp, dtype = home.xp, home.library.dtype_of(a)
+    xp, dtype = home.xp, home.array_library.dtype_of(a)
     left, values, right = xp.linalg.svd(a, full_matrices=False)
     vectors = xp.matrix_transpose(right) if side else left
     kept = values > cut * _scale(home, values)
@@ -99,7 +99,7 @@ def unreached(home: Home, a: Array, cut: float, side: int) -> Array:
 def gaps(home: Home, x: Array, order: int, count: int) -> Array:
     """``1 / (x[k] - x[j])**order`` at j, k, 0 on the diagonal."""
     found = _inverse(home, x[..., None, :] - x[..., :, None], order, _smallest(home, x, count)[..., None])
-    return home.where(home.eye(x.shape[-1], np.dtype(bool)), 0.0, found, home.library.dtype_of(x))
+    return home.where(home.eye(x.shape[-1], np.dtype(bool)), 0.0, found, home.array_library.dtype_of(x))
 
 
 def singular_gaps(home: Home, x: Array, sides: int, order: int, count: int) -> Array:
@@ -115,28 +115,28 @@ def inverse_values(home: Home, x: Array, order: int, count: int) -> Array:
 
 
 def _inverse(home: Home, x: Array, order: int, least: Array) -> Array:
-    return home.where(home.xp.abs(x) > least, x, nan, home.library.dtype_of(x)) ** float(-order)
+    return home.where(home.xp.abs(x) > least, x, nan, home.array_library.dtype_of(x)) ** float(-order)
 
 
 def _scale(home: Home, x: Array) -> Array:
     if not x.shape[-1]:
-        return home.full((*x.shape[:-1], 1), 0.0, home.library.dtype_of(x))
+        return home.full((*x.shape[:-1], 1), 0.0, home.array_library.dtype_of(x))
     return home.xp.max(home.xp.abs(x), axis=-1, keepdims=True)
 
 
 def _smallest(home: Home, x: Array, count: int) -> Array:
-    eps = float(np.finfo(home.library.dtype_of(x)).eps)
+    eps = float(np.finfo(home.array_library.dtype_of(x)).eps)
     return max(ROUNDINGS * x.shape[-1] * eps, eps ** (2 / (3 * count))) * _scale(home, x)
 
 
 def equal_shares(home: Home, x: Array) -> Array:
     """``[x[j] = x[k]] / count[k]`` at j, k, for numbers in order; those that are equal to rounding are equal."""
-    xp, dtype = home.xp, home.library.dtype_of(x)
+    xp, dtype = home.xp, home.array_library.dtype_of(x)
     eps = float(np.finfo(dtype).eps)
     apart = xp.abs(x[..., 1:] - x[..., :-1]) > ROUNDINGS * x.shape[-1] * eps * _scale(home, x)
     first = home.full((*x.shape[:-1], min(x.shape[-1], 1)), 0, _INDEX)
     steps = xp.concat([first, home.cast(apart, _INDEX)], axis=-1)
-    group = xp.cumulative_sum(steps, axis=-1, dtype=home.library.native(_INDEX))
+    group = xp.cumulative_sum(steps, axis=-1, dtype=home.array_library.native(_INDEX))
     equal = home.cast(group[..., :, None] == group[..., None, :], dtype)
     return equal / xp.sum(equal, axis=-2, keepdims=True, dtype=x.dtype)
 

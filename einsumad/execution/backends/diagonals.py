@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from einsumad.execution.backends.array_library import Array
 from einsumad.execution.backends.context import Context, Operation, lined_up
 from einsumad.execution.backends.entrywise import group
 from einsumad.execution.backends.layouts import embed
-from einsumad.execution.backends.library import Array
 from einsumad.graph import Shape
 from einsumad.planning.kernels import Embed, Patched, Place
 from einsumad.planning.steps import Constant, Operand, Step

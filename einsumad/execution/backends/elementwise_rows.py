@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from einsumad.errors import TracingError
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation
-from einsumad.execution.backends.library import Array, Home
 from einsumad.execution.backends.standard_functions import tables_at
 from einsumad.functions import elementwise_function, elementwise_names
 from einsumad.graph import Params
@@ -50,8 +50,8 @@ def function_at(home: Home, name: str, params: Params, arity: int) -> Callable[.
     scope = _scope(home, text)
     if scope is None:
         raise TracingError(
-            f"{name} is not supported on arrays of {home.library.name}: the library has no such function; compute on "
-            "NumPy arrays, or write it with functions that are supported (docs/backends.md lists them)"
+            f"{name} is not supported on arrays of {home.array_library.name}: the library has no such function; "
+            "compute on NumPy arrays, or write it with functions that are supported (docs/backends.md lists them)"
         )
     found: Callable[..., Array] = eval(f"lambda {', '.join(names)}: {text}", scope)  # noqa: S307 (the row's own text)
     return found

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation, lined_up
-from einsumad.execution.backends.library import Array, Home
 from einsumad.graph import BOOL, Number
 from einsumad.planning.kernels import Choose, Group, Sum
 from einsumad.planning.steps import Constant, Operand, Step

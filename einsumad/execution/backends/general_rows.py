@@ -13,8 +13,8 @@ import numpy as np
 
 from einsumad.errors import LinearAlgebraError, TracingError
 from einsumad.execution.backends import decompositions, linear_algebra, order_statistics, reductions
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation
-from einsumad.execution.backends.library import Array, Home
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.steps import Step
@@ -44,7 +44,7 @@ def call(step: Step, kernel: Call, context: Context) -> Operation:
     if function is None:
         raise TracingError(_refusal(name, home))
     wholes = [context.whole(step, k) for k in range(len(step.operands))]
-    row, failures = general_function(name), home.library.failures
+    row, failures = general_function(name), home.array_library.failures
 
     def run(*operands: Any) -> Array:
         given = [whole(x) for whole, x in zip(wholes, operands, strict=True)]
@@ -62,6 +62,6 @@ def call(step: Step, kernel: Call, context: Context) -> Operation:
 def _refusal(name: str, home: Home) -> str:
     what = "a function with a rule of your own" if is_own(name) else name
     return (
-        f"{what} is not supported on arrays of {home.library.name}: it is computed on NumPy arrays only; compute on "
-        "these, or write it with functions that are supported (docs/backends.md lists them)"
+        f"{what} is not supported on arrays of {home.array_library.name}: it is computed on NumPy arrays only; "
+        "compute on these, or write it with functions that are supported (docs/backends.md lists them)"
     )

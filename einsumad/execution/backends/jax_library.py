@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from einsumad.execution.backends.array_library import Array, Function, Home, Library
 from einsumad.execution.backends.jax_functions import tables
-from einsumad.execution.backends.library import Array, Function, Home, Library
 
 
 class JaxLibrary(Library):

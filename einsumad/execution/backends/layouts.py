@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation, lined_up, permuted
-from einsumad.execution.backends.library import Array, Home
 from einsumad.graph import BOOL, Labels, Shape
 from einsumad.planning.kernels import AffineMap, Embed, Fill, Inside, Layout, OneHot
 from einsumad.planning.steps import Step
@@ -39,7 +39,7 @@ def layout(step: Step, kernel: Layout, context: Context) -> Operation:
         work = np.dtype(np.int64) if dtype == BOOL else np.result_type(dtype, step.dtype)
     elif kernel.coefficient != 1:
         work = np.result_type(dtype, step.dtype)
-    native = home.library.native(work)
+    native = home.array_library.native(work)
 
     def run(x: Array) -> Array:
         x = home.cast(diagonal(whole(x)), work)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
-from einsumad.execution.backends.library import Array, Home
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.reductions import product_of_others
 from einsumad.functions.general.declared import CHECKED
 
@@ -34,10 +34,10 @@ def _or_nan(home: Home, solve: Callable[..., Array], a: Array, quiet: bool, *oth
     """What `solve` gives, NaN for matrices of which it is not finite, or which raise, if that is wanted."""
     if not quiet:
         return solve(a, *others)
-    xp, dtype = home.xp, home.library.dtype_of(a)
+    xp, dtype = home.xp, home.array_library.dtype_of(a)
     try:
         found = solve(a, *others)
-    except home.library.failures:
+    except home.array_library.failures:
         if a.ndim == 2:
             return home.full(tuple((others or (a,))[0].shape), nan, dtype)
         parts = [
@@ -50,7 +50,7 @@ def _or_nan(home: Home, solve: Callable[..., Array], a: Array, quiet: bool, *oth
 
 def _inverse_of_triangular(home: Home, a: Array) -> Array:
     """NaN where a triangular matrix is singular to rounding."""
-    xp, dtype, size = home.xp, home.library.dtype_of(a), a.shape[-1]
+    xp, dtype, size = home.xp, home.array_library.dtype_of(a), a.shape[-1]
     if not size:
         return a
     pivots = xp.abs(xp.linalg.diagonal(a))
@@ -67,7 +67,7 @@ def solve(home: Home, a: Array, b: Array, hint: str | int = 0) -> Array:
 def solve_triangular(home: Home, a: Array, b: Array, *options: int) -> Array:
     """The solutions with one triangle of A, the lower one and with ones on the diagonal if asked; or NaN."""
     lower, unit_diagonal, quiet = (*options, 0)[:3]
-    xp, size, dtype = home.xp, a.shape[-1], home.library.dtype_of(a)
+    xp, size, dtype = home.xp, a.shape[-1], home.array_library.dtype_of(a)
     matrix = xp.tril(a) if lower else xp.triu(a)
     if unit_diagonal:
         eye = home.eye(size, np.dtype(bool))
@@ -77,7 +77,7 @@ def solve_triangular(home: Home, a: Array, b: Array, *options: int) -> Array:
 
 def inverse_triangular(home: Home, a: Array, *options: int) -> Array:
     """The inverse of one triangle of A."""
-    identity = home.xp.broadcast_to(home.eye(a.shape[-1], home.library.dtype_of(a)), a.shape)
+    identity = home.xp.broadcast_to(home.eye(a.shape[-1], home.array_library.dtype_of(a)), a.shape)
     return solve_triangular(home, a, identity, *options)
 
 
@@ -99,12 +99,12 @@ def log_absolute_determinant(home: Home, a: Array) -> Array:
 def log_determinant(home: Home, a: Array, *_hint: str) -> Array:
     """Their logarithms, NaN where they are negative."""
     sign, value = home.xp.linalg.slogdet(a)
-    return home.where(sign < 0, nan, value, home.library.dtype_of(a))
+    return home.where(sign < 0, nan, value, home.array_library.dtype_of(a))
 
 
 def determinant_minors(home: Home, a: Array, order: int) -> Array:
     """Signed minors from the singular values: see :func:`einsumad.functions.general.kernels.determinant_minors`."""
-    xp, dtype, size = home.xp, home.library.dtype_of(a), a.shape[-1]
+    xp, dtype, size = home.xp, home.array_library.dtype_of(a), a.shape[-1]
     batch = a.ndim - 2
     finite = xp.all(xp.isfinite(a), axis=(-2, -1), keepdims=True)
     u, s, vt = xp.linalg.svd(home.where(finite, a, home.eye(size, dtype), dtype), full_matrices=True)
@@ -134,7 +134,7 @@ def _parity(permutation: tuple[int, ...]) -> int:
 
 def mirrored(home: Home, a: Array, upper: int) -> Array:
     """The symmetric matrix of one triangle; with the parameter 2 that of a matrix that is symmetric already."""
-    xp, dtype = home.xp, home.library.dtype_of(a)
+    xp, dtype = home.xp, home.array_library.dtype_of(a)
     if upper == 2:
         apart, size = (_largest(home, part) for part in (a - _turned(home, a), a))
         tolerance = 100 * float(np.finfo(dtype).eps) * a.shape[-1] * size
@@ -151,22 +151,22 @@ _NOT_SYMMETRIC = "a matrix is not symmetric where it has to be: give (A + A.T) /
 def _largest(home: Home, a: Array) -> Array:
     """The largest entry of each matrix, by its absolute value."""
     if not a.shape[-1]:
-        return home.full((*a.shape[:-2], 1, 1), 0.0, home.library.dtype_of(a))
+        return home.full((*a.shape[:-2], 1, 1), 0.0, home.array_library.dtype_of(a))
     return home.xp.max(home.xp.abs(a), axis=(-2, -1), keepdims=True)
 
 
 def _checked(home: Home, wrong: Array, value: Array, error: Exception) -> Array:
     """The value; the error where something is wrong and that can be seen at once, NaN where it cannot."""
-    if home.on_host and not home.library.is_abstract(wrong):
+    if home.on_host and not home.array_library.is_abstract(wrong):
         if bool(home.xp.any(wrong)):
             raise error
         return value
-    return home.where(wrong, nan, value, home.library.dtype_of(value))
+    return home.where(wrong, nan, value, home.array_library.dtype_of(value))
 
 
 def one_if_symmetric(home: Home, a: Array) -> Array:
     """1 for each matrix that is symmetric."""
-    dtype = home.library.dtype_of(a)
+    dtype = home.array_library.dtype_of(a)
     tolerance = float(np.sqrt(np.finfo(dtype).eps)) * _largest(home, a)
     wrong = (_largest(home, a - _turned(home, a)) > tolerance)[..., 0, 0]
     error = DifferentiationError(
@@ -181,7 +181,7 @@ def triangle_weights(home: Home, a: Array, below: float, on: float, above: float
     rows, columns = a.shape[-2:]
     place = np.arange(rows)[:, None] - np.arange(columns)
     weights = np.where(place > 0, below, np.where(place < 0, above, on))
-    return home.constant(weights.astype(home.library.dtype_of(a)))
+    return home.constant(weights.astype(home.array_library.dtype_of(a)))
 
 
 def cholesky(home: Home, a: Array) -> Array:
@@ -193,11 +193,11 @@ def declared(home: Home, a: Array, *facts: str) -> Array:
     """The nearest matrix of the declared kind. Declarations are not checked here."""
     if CHECKED in facts:
         raise TracingError(
-            f"declarations of arrays of {home.library.name} are not checked: leave check=True out, or check them "
+            f"declarations of arrays of {home.array_library.name} are not checked: leave check=True out, or check them "
             "on NumPy arrays"
         )
     if "diagonal" in facts:
-        return home.where(home.eye(a.shape[-1], np.dtype(bool)), a, 0.0, home.library.dtype_of(a))
+        return home.where(home.eye(a.shape[-1], np.dtype(bool)), a, 0.0, home.array_library.dtype_of(a))
     return a if "orthogonal" in facts else 0.5 * a + 0.5 * _turned(home, a)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from einsumad.execution.backends.array_library import Home
 from einsumad.execution.backends.array_plan import ArrayPlan
-from einsumad.execution.backends.library import Home
 from einsumad.planning.plan import Plan
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation, permuted
 from einsumad.execution.backends.layouts import diagonals
-from einsumad.execution.backends.library import Array, Home
 from einsumad.graph import BOOL, Labels, Shape
 from einsumad.planning.kernels import Merge, Overlap, Pad, Put, Take, Window
 from einsumad.planning.primitives import numbers_in_order
@@ -133,9 +133,9 @@ def out_of_bounds(home: Home, index: Array, places: Array, size: int) -> Array |
     """
     if 0 in index.shape:
         return None
-    if not home.on_host or home.library.is_abstract(index):
+    if not home.on_host or home.array_library.is_abstract(index):
         return home.xp.logical_or(places < 0, places >= size)
-    values = home.library.to_numpy(index)
+    values = home.array_library.to_numpy(index)
     low, high = int(values.min()), int(values.max())
     if low < 0 or high >= size:
         raise IndexError(f"index {low if low < 0 else high} is out of bounds for an axis of size {size}")
@@ -238,7 +238,7 @@ class _Scatter:
             index = index * prod(self.held) + self.numbers()
         work = np.dtype(np.int64) if self.dtype == BOOL else self.dtype
         if self.rows and self.columns and size:
-            found = home.library.add_rows(home.cast(rows, work), index, size * prod(self.held))
+            found = home.array_library.add_rows(home.cast(rows, work), index, size * prod(self.held))
         else:
             found = home.full((size * prod(self.held), self.columns), 0, work)
         found = xp.reshape(found, (size, *self.held, *self.tail))

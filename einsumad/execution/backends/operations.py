@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from einsumad.execution.backends.array_library import Home
 from einsumad.execution.backends.array_plan import ArrayPlan, Ready
 from einsumad.execution.backends.context import Context, Operation, context_of
 from einsumad.execution.backends.contractions import contract, sliced
@@ -17,7 +18,6 @@ from einsumad.execution.backends.elementwise_rows import apply
 from einsumad.execution.backends.entrywise import choose, group, sum_of
 from einsumad.execution.backends.general_rows import call
 from einsumad.execution.backends.layouts import affine_map, embed, fill, inside, layout, one_hot
-from einsumad.execution.backends.library import Home
 from einsumad.execution.backends.moves import merge, overlap, pad, put, take, window
 from einsumad.graph import BOOL
 from einsumad.planning.kernels import (

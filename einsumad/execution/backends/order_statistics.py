@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Home
+from einsumad.execution.backends.array_library import Array, Home
 
 _INDEX = np.dtype(np.int64)
 
@@ -48,7 +48,7 @@ def _first(home: Home, x: Array, extremum: Callable[..., Array]) -> Array:
 
 def _equal(home: Home, x: Array, y: Array) -> Array:
     """Where two are equal, NaN being equal to NaN."""
-    if home.library.dtype_of(x).kind != "f":
+    if home.array_library.dtype_of(x).kind != "f":
         return x == y
     nan = home.xp.isnan
     return home.xp.logical_or(x == y, home.xp.logical_and(nan(x), nan(y)))
@@ -56,14 +56,14 @@ def _equal(home: Home, x: Array, y: Array) -> Array:
 
 def _before(home: Home, x: Array, y: Array) -> Array:
     """Where the first comes before the second in the order, NaN behind all numbers."""
-    if home.library.dtype_of(x).kind != "f":
+    if home.array_library.dtype_of(x).kind != "f":
         return x < y
     nan, both = home.xp.isnan, home.xp.logical_and
     return home.xp.logical_or(x < y, both(nan(y), home.xp.logical_not(nan(x))))
 
 
 def _count(home: Home, mask: Array) -> Array:
-    return home.xp.sum(home.cast(mask, _INDEX), axis=-1, dtype=home.library.native(_INDEX))
+    return home.xp.sum(home.cast(mask, _INDEX), axis=-1, dtype=home.array_library.native(_INDEX))
 
 
 def tie_place(home: Home, x: Array) -> Array:

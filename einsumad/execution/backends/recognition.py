@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution.backends.library import Home, Library
+from einsumad.execution.backends.array_library import Home, Library
 
 _of_type: dict[type, Library | None] = {np.ndarray: None, float: None, int: None, bool: None, list: None, tuple: None}
 _libraries: dict[str, Library] = {}
@@ -94,7 +94,7 @@ def common_home(homes: Iterable[Home | None]) -> Home | None:
             continue
         if found is None:
             found = home
-        elif found.library is home.library and found.device is None:
+        elif found.array_library is home.array_library and found.device is None:
             found = found if home.on_host else home  # the library itself decides about its devices
         else:
             raise TracingError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Home
+from einsumad.execution.backends.array_library import Array, Home
 
 _INDEX = np.dtype(np.int64)
 
@@ -81,7 +81,7 @@ def fmin(home: Home, x: Array, axes: int = 1) -> Array:
 
 
 def _of_numbers(home: Home, extremum: Callable[..., Array], x: Array, axes: int, level: float) -> Array:
-    over, dtype = tuple(range(-axes, 0)), home.library.dtype_of(x)
+    over, dtype = tuple(range(-axes, 0)), home.array_library.dtype_of(x)
     if dtype.kind != "f":
         return extremum(x, axis=over)
     none = home.xp.isnan(x)
@@ -91,7 +91,7 @@ def _of_numbers(home: Home, extremum: Callable[..., Array], x: Array, axes: int,
 
 def logsumexp(home: Home, x: Array) -> Array:
     """The largest entry, and log1p of what the others add to it."""
-    xp, dtype = home.xp, home.library.dtype_of(x)
+    xp, dtype = home.xp, home.array_library.dtype_of(x)
     if not x.shape[-1]:
         return home.full(tuple(x.shape[:-1]), -inf, dtype)
     where = xp.argmax(x, axis=-1, keepdims=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Function, Home
+from einsumad.execution.backends.array_library import Array, Function, Home
 from einsumad.execution.backends.standard_special import Special
 
 _LN2 = log(2.0)
@@ -99,7 +99,7 @@ class Standard:
     def pair(self, x: Any, y: Any) -> tuple[Array, Array]:
         """Both as arrays, a number of Python in the dtype of the other."""
         like = y if isinstance(x, (int, float)) else x
-        dtype = self.home.library.dtype_of(like)
+        dtype = self.home.array_library.dtype_of(like)
         return self.home.array(x, dtype), self.home.array(y, dtype)
 
     def of_two(self, name: str, x: Any, y: Any) -> Array:
@@ -123,7 +123,7 @@ class Standard:
 
     def _of_numbers(self, name: str, x: Any, y: Any) -> Array:
         x, y = self.pair(x, y)
-        if self.home.library.dtype_of(x).kind != "f":
+        if self.home.array_library.dtype_of(x).kind != "f":
             return getattr(self.xp, name)(x, y)
         nan = self.xp.isnan
         return self.xp.where(nan(x), y, self.xp.where(nan(y), x, getattr(self.xp, name)(x, y)))
@@ -135,7 +135,7 @@ class Standard:
         return self.xp.where(x < 0, -left, left) if self._whole(x) else self.xp.copysign(left, x)
 
     def _whole(self, x: Array) -> bool:
-        return self.home.library.dtype_of(x).kind != "f"
+        return self.home.array_library.dtype_of(x).kind != "f"
 
     def heaviside(self, x: Any, y: Any) -> Array:
         """0, `y` or 1 for negative, zero and positive entries."""
@@ -170,7 +170,9 @@ class Standard:
         scale = 10.0 ** abs(decimals)
         if self._whole(x):
             return (
-                x if decimals > 0 else self.home.cast(self.xp.round(x / scale) * scale, self.home.library.dtype_of(x))
+                x
+                if decimals > 0
+                else self.home.cast(self.xp.round(x / scale) * scale, self.home.array_library.dtype_of(x))
             )
         return self.xp.round(x * scale) / scale if decimals > 0 else self.xp.round(x / scale) * scale
 
@@ -198,5 +200,5 @@ class Standard:
 
 def tables_at(home: Home) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """All functions at a place by NumPy's and by SciPy's names: those of the library, then those that are made here."""
-    own, made = home.library.elementwise(), Standard(home).tables()
+    own, made = home.array_library.elementwise(), Standard(home).tables()
     return ChainMap(own[0], made[0]), ChainMap(own[1], made[1])  # type: ignore[arg-type]  # they are only read

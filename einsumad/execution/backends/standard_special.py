@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from einsumad.execution.backends.library import Array, Function, Home
+from einsumad.execution.backends.array_library import Array, Function, Home
 
 Pair: TypeAlias = Callable[[Any, Any], tuple[Array, Array]]
 """Makes arrays of two operands, of which one may be a number of Python."""

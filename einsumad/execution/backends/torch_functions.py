@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any
 
-from einsumad.execution.backends.library import Array, Function
+from einsumad.execution.backends.array_library import Array, Function
 
 _SAME = (
     "digamma",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution.backends.library import Array, Function, Home, Library
+from einsumad.execution.backends.array_library import Array, Function, Home, Library
 from einsumad.execution.backends.torch_functions import tables
 
 

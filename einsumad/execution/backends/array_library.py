@@ -132,40 +132,40 @@ class Library:
 class Home:
     """Where arrays are: a library and a device, None where the library places arrays by itself."""
 
-    library: Library = field(repr=False)
+    array_library: Library = field(repr=False)
     device: Any
     on_host: bool
 
     @property
     def name(self) -> str:
         """The library and the device, for messages."""
-        return self.library.name + ("" if self.device is None else f" on {self.device}")
+        return self.array_library.name + ("" if self.device is None else f" on {self.device}")
 
     @property
     def xp(self) -> Any:
         """The namespace."""
-        return self.library.xp
+        return self.array_library.xp
 
     def cast(self, x: Array, dtype: np.dtype) -> Array:
         """The array in a dtype."""
-        native = self.library.native(dtype)
+        native = self.array_library.native(dtype)
         return x if x.dtype == native else self.xp.astype(x, native)
 
     def full(self, shape: Shape, value: Number, dtype: np.dtype) -> Array:
         """One number everywhere."""
-        return self.xp.full(shape, value, dtype=self.library.native(dtype), **self._placed())
+        return self.xp.full(shape, value, dtype=self.array_library.native(dtype), **self._placed())
 
     def places(self, size: int) -> Array:
         """The numbers 0, 1, ... below a size."""
-        return self.xp.arange(size, dtype=self.library.native(np.dtype(np.int64)), **self._placed())
+        return self.xp.arange(size, dtype=self.array_library.native(np.dtype(np.int64)), **self._placed())
 
     def eye(self, size: int, dtype: np.dtype) -> Array:
         """The unit matrix."""
-        return self.xp.eye(size, dtype=self.library.native(dtype), **self._placed())
+        return self.xp.eye(size, dtype=self.array_library.native(dtype), **self._placed())
 
     def constant(self, array: np.ndarray) -> Array:
         """A constant of the plan, such as an index."""
-        return self.cast(self.library.from_numpy(array, self.device), array.dtype)
+        return self.cast(self.array_library.from_numpy(array, self.device), array.dtype)
 
     def held(self, x: Any) -> Any:
         """What a plan keeps of a value between calls: NumPy arrays are brought here once, if they may be."""
@@ -176,15 +176,15 @@ class Home:
         if not self.on_host and array.dtype.kind == "f":
             raise TracingError(
                 f"a NumPy array of {array.dtype} of shape {array.shape} stands beside arrays of {self.name}, and no "
-                f"numbers are moved to a device behind your back: make it an array of {self.library.name} on that "
-                "device before the call"
+                f"numbers are moved to a device behind your back: make it an array of "
+                f"{self.array_library.name} on that device before the call"
             )
-        return self.library.from_numpy(array, self.device)
+        return self.array_library.from_numpy(array, self.device)
 
     def where(self, mask: Array, first: Any, second: Any, dtype: np.dtype) -> Array:
         """Entries of the first where the mask holds, else of the second; either may be a number of Python."""
         numbers = isinstance(first, (int, float)) + isinstance(second, (int, float))
-        if numbers == 2 or (numbers and not self.library.takes_numbers):
+        if numbers == 2 or (numbers and not self.array_library.takes_numbers):
             first, second = self.array(first, dtype), self.array(second, dtype)
         return self.xp.where(mask, first, second)
 
@@ -197,4 +197,4 @@ class Home:
         return x if tuple(x.shape) == tuple(shape) else self.xp.broadcast_to(x, shape)
 
     def _placed(self) -> dict[str, Any]:
-        return {"device": self.device} if self.library.takes_device else {}
+        return {"device": self.device} if self.array_library.takes_device else {}
