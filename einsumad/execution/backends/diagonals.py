@@ -13,7 +13,6 @@ from einsumad.execution.backends.array_library import Array
 from einsumad.execution.backends.context import Context, Operation, lined_up
 from einsumad.execution.backends.entrywise import group
 from einsumad.execution.backends.layouts import embed
-from einsumad.graph import Shape
 from einsumad.planning.kernels import Embed, Patched, Place
 from einsumad.planning.steps import Constant, Operand, Step
 
@@ -61,11 +60,7 @@ def patched(step: Step, kernel: Patched, context: Context) -> Operation:
 
     def run(*given: Any) -> Array:
         rest = given[at] if is_number else line(given[at])
-        total = _spread(home, rest + added(*given[count:]), step.shape)
+        total = home.whole(rest + added(*given[count:]), step.shape)
         return multiply(*given[:at], total, *given[at + 1 : count])
 
     return run
-
-
-def _spread(home: Any, x: Array, shape: Shape) -> Array:
-    return home.xp.broadcast_to(x, shape)
