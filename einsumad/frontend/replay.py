@@ -51,13 +51,16 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
     """What the handler gives for the arguments of a function: found by what it gave for others of the same forms."""
     nodes: list[Node] = []
     key: list[Any] = [function]
+    arrays: list[Node] = []
     for option, x in (*[(None, x) for x in args], *kwargs.items()):
         key.append(option)
         if not _entered(x, key, nodes):
             return handler(*args, **kwargs)
+        if type(x) is np.ndarray:
+            arrays.append(nodes[-1])
     name = tuple(key)
     if name not in _recipes:
-        return _recorded(name, nodes, partial(handler, *args, **kwargs))
+        return _recorded(name, nodes, arrays, partial(handler, *args, **kwargs))
     recipe = _recipes.get(name)
     if recipe is None:
         return handler(*args, **kwargs)
@@ -71,7 +74,7 @@ def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
     kind = type(x)
     if kind is Tensor:
         node = x.entries.node
-    elif kind is np.ndarray and is_traceable(x.dtype):
+    elif kind is np.ndarray and x.shape and is_traceable(x.dtype):  # without axes it may be an option, and is read
         node = as_node(x)
     elif kind is float:
         key += (kind, x, copysign(1, x))
@@ -95,19 +98,22 @@ def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
     return True
 
 
-def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any]) -> Any:
+def _recorded(key: Key, nodes: list[Node], arrays: Sequence[Node], handle: Callable[[], Any]) -> Any:
     """What the handler gives, noted for the next time."""
     before = looks()
     with recorded() as made:
         result = handle()
     if len(_recipes) >= _MOST_RECIPES:
         _recipes.clear()
-    _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
+    _recipes[key] = _recipe(result, nodes, arrays, made) if looks() == before else None
     return result
 
 
-def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe | None:
-    """How the result was made of the nodes; None where it was not made of them and of constants alone."""
+def _recipe(result: Any, nodes: Sequence[Node], arrays: Sequence[Node], made: Sequence[Node]) -> Recipe | None:
+    """How the result was made of the nodes; None where it was not made of them and of constants alone.
+
+    None too where a plain array has no part in it: it was an option, such as axes, and the handler has read it.
+    """
     places: dict[Node, int] = {node: place for place, node in enumerate(nodes)}
     if not isinstance(result, Node) or len(made) > _MOST_NODES:
         return None
@@ -115,6 +121,8 @@ def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe 
     for node in reversed(made):
         if node in needed and node not in places:
             needed.update(node.operands)
+    if not needed.issuperset(arrays):
+        return None
     casts: list[Cast] = []
     for node in dict.fromkeys(made):
         if node not in needed or node in places:

@@ -159,6 +159,31 @@ def test_numbers_of_numpy_are_told_apart(exponent):
         np.testing.assert_allclose(ea.grad(lambda x: np.sum(x**exponent))(x), exponent * x ** (exponent - 1))
 
 
+@pytest.mark.parametrize(
+    ("function", "options", "shape"),
+    [
+        (np.transpose, (np.array([1, 0]), np.array([0, 1])), (2, 2)),
+        (lambda x, s: np.sum(x, axis=s) ** 2, (np.array(0), np.array(1)), (2, 3)),
+        (np.roll, (np.array(0), np.array(1), np.array(2)), (3,)),
+        (lambda x, s: np.reshape(x, s)[0], (np.array([2, 3]), np.array([3, 2])), (6,)),
+        (np.tile, (np.array([2]), np.array([3])), (3,)),
+        (np.power, (np.array(2), np.array(3), np.array(0.5)), (3,)),
+    ],
+)
+def test_plain_arrays_that_are_options_are_told_apart(function, options, shape):
+    """Options in arrays of equal shape and dtype; the oracle is a central difference of NumPy's own function."""
+    x = np.linspace(0.5, 2, int(np.prod(shape))).reshape(shape)
+    for option in options:
+
+        def f(x, option=option):
+            y = function(x, option)
+            return np.sum(y * np.arange(1.0, 1 + y.size).reshape(y.shape))
+
+        steps = 1e-6 * np.eye(x.size).reshape(-1, *shape)
+        expected = [(f(x + step) - f(x - step)) / 2e-6 for step in steps]
+        np.testing.assert_allclose(ea.grad(f)(x).reshape(-1), expected, rtol=1e-6)
+
+
 def test_the_order_of_equal_operands_is_theirs():
     def f(x, y):
         return np.sum((x - y) ** 2 * x)
