@@ -10,6 +10,7 @@ there are few labels, otherwise those that leave at most two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
@@ -19,7 +20,7 @@ import numpy as np
 
 from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
-from einsumad.graph import BOOL, Labels, Leaf, Node, Structural, einsum, order_key, topological
+from einsumad.graph import BOOL, Labels, Node, Structural, einsum, order_key, topological
 from einsumad.planning import Factor
 
 _MOST_LABELS = 5
@@ -44,8 +45,18 @@ class Stored:
 
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
-    found = [stored for labels in _sets_to_sum(term) if (stored := _stored(term, labels)) is not None]
-    return min(found, key=lambda stored: (stored.total, len(stored.groups)))
+    best: Stored | None = None
+    doubtful = _may_be_infinite(term)
+    for labels in _sets_to_sum(term):
+        found = _stored(term, labels, doubtful, None if best is None else best.total)
+        if found is not None and (best is None or _rank(found) < _rank(best)):
+            best = found
+    assert best is not None  # nothing need be summed
+    return best
+
+
+def _rank(stored: Stored) -> tuple[int, int]:
+    return stored.total, len(stored.groups)
 
 
 def bytes_of(stored: Iterable[Stored]) -> int:
@@ -109,50 +120,73 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
             yield frozenset(free).difference(labels)
 
 
-def _stored(term: Term, summed: frozenset[int]) -> Stored | None:
-    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
+def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor], most: int | None) -> Stored | None:
+    """The groups when these labels are summed; None if one takes more than the `most` bytes, or loses its masks.
+
+    A mask is lost if it is multiplied into a tensor without a factor that is `doubtful`, which may be infinite.
+    """
     groups = _absorbed(_groups(term.items, summed), summed)
-    if not all(_keeps_masks(group, _kept(group, summed), term) for group in groups):
+    found = [(group, _kept(group, summed)) for group in groups]
+    stored = [(group, labels) for group, labels in found if not _is_map(group)]
+    sizes = [term.volume(labels) * _dtype(term, group, labels).itemsize for group, labels in stored]
+    if (
+        most is not None
+        and max([size for size, (_, labels) in zip(sizes, stored, strict=True) if labels], default=0) > most
+    ):
         return None
-    found: list[tuple[Group, Labels]] = []
-    sizes: dict[Core, int] = {}
-    for group in groups:
-        labels = _kept(group, summed)
-        found.append((group, labels))
-        if len(group) == 1 and isinstance(group[0].node, Structural):
-            index = group[0].node.operands
-            sizes.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index})
-            continue
+    if not all(_keeps_masks(group, labels, doubtful) for group, labels in found):
+        return None
+    cores: dict[Core, int] = {}
+    for (index,) in [group for group, _ in found if _is_map(group)]:
+        cores.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index.node.operands})
+    for size, (group, labels) in zip(sizes, stored, strict=True):
         if labels:  # a number is written into the structure
-            sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
-    return Stored(tuple(found), sizes)
+            cores[_core(group, labels)] = size
+    return Stored(tuple(found), cores)
+
+
+def _is_map(group: Group) -> bool:
+    """Whether the group is a map, which is not stored."""
+    return len(group) == 1 and isinstance(group[0].node, Structural)
 
 
 def _groups(items: Sequence[Factor], summed: frozenset[int]) -> list[Group]:
     """Factors that share a summed label, directly or through others, in canonical order."""
-    groups: list[tuple[set[int], list[Factor]]] = []
-    for item in items:
-        labels = summed.intersection(item.labels)
-        meeting = [group for group in groups if not group[0].isdisjoint(labels)]
-        groups = [group for group in groups if group not in meeting]
-        groups.append((set(labels).union(*[g for g, _ in meeting]), [*[f for _, held in meeting for f in held], item]))
-    return [tuple(sorted(held, key=lambda item: order_key(item.node))) for _, held in groups]
+    groups: dict[int, tuple[list[int], list[Factor]]] = {}
+    holder: dict[int, int] = {}
+    for k, item in enumerate(items):
+        labels = [label for label in item.labels if label in summed]
+        held: list[Factor] = []
+        for met in sorted({holder[label] for label in labels if label in holder}):
+            others, factors = groups.pop(met)
+            labels += others
+            held += factors
+        groups[k] = labels, [*held, item]
+        holder.update(dict.fromkeys(labels, k))
+    return [_in_order(held) for _, held in groups.values()]
+
+
+def _in_order(items: Sequence[Factor]) -> Group:
+    return tuple(sorted(items, key=lambda item: order_key(item.node)) if len(items) > 1 else items)
 
 
 def _absorbed(groups: list[Group], summed: frozenset[int]) -> list[Group]:
     """The groups after those joined a product that has all their labels anyway, or one of equal labels."""
-    waiting = [group for group in groups if _joins(group)]
     found = [group for group in groups if not _joins(group)]
+    kept = [set(_kept(group, summed)) for group in found]
     hosts = [k for k, group in enumerate(found) if len(group) > 1]
-    for group in waiting:
+    for group in groups:
+        if not _joins(group):
+            continue
         labels = set(_kept(group, summed))
-        wide = next((k for k in hosts if labels and labels <= set(_kept(found[k], summed))), None)
-        same = next((k for k, other in enumerate(found) if _joins(other) and set(_kept(other, summed)) == labels), None)
+        wide = next((k for k in hosts if labels and labels <= kept[k]), None)
+        same = next((k for k, own in enumerate(kept) if own == labels and _joins(found[k])), None)
         place = wide if wide is not None else same if labels else None
         if place is None:
             found.append(group)
+            kept.append(labels)
         else:
-            found[place] = tuple(sorted([*found[place], *group], key=lambda item: order_key(item.node)))
+            found[place] = _in_order([*found[place], *group])
     return found
 
 
@@ -165,22 +199,22 @@ def _kept(group: Iterable[Factor], summed: frozenset[int]) -> Labels:
     return tuple(dict.fromkeys([label for _, labels in group for label in labels if label not in summed]))
 
 
-def _keeps_masks(group: Group, labels: Labels, term: Term) -> bool:
+def _keeps_masks(group: Group, labels: Labels, doubtful: AbstractSet[Factor]) -> bool:
     """Whether no mask in the group leaves a factor outside of it that may be infinite, and maps are not stored."""
-    masks = [item for item in group if item.node.dtype == BOOL and not isinstance(item.node, Structural)]
     if len(group) > 1 and all(isinstance(node, Structural) for node, _ in group):
         return False
-    if not masks or _is_mask(group, labels):
-        return True
-    inside = set(group)
-    return not any(item not in inside and _may_be_infinite(item.node) for item in term.factors)
+    masked = any(node.dtype == BOOL and not isinstance(node, Structural) for node, _ in group)
+    return not masked or _is_mask(group, labels) or doubtful <= set(group)
 
 
-def _may_be_infinite(node: Node) -> bool:
-    """Whether some function below the node may give infinity; what a leaf holds is the user's."""
-    if isinstance(node, Leaf):
-        return False
-    return not all(stays_finite(inner) for inner in topological([node]) if inner.dtype.kind == "f")
+def _may_be_infinite(term: Term) -> frozenset[Factor]:
+    """The factors below which some function may give infinity; what a leaf holds is the user's."""
+    found: set[Node] = set()
+    for node in topological([node for node, _ in term.factors]):
+        gives = node.dtype.kind == "f" and not stays_finite(node)
+        if gives or any(operand in found for operand in node.operands):
+            found.add(node)
+    return frozenset([factor for factor in term.factors if factor.node in found])
 
 
 def _core(group: Group, labels: Labels) -> Core:
