@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from math import prod
+from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,9 +48,11 @@ class Stored:
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
     best: Stored | None = None
-    doubtful = _may_be_infinite(term)
+    doubtful, spans = _may_be_infinite(term), _spans(term)
     for labels in _sets_to_sum(term):
-        found = _stored(term, labels, doubtful, None if best is None else best.total)
+        if best is not None and _least_bytes(term, spans, labels) > best.total:
+            continue
+        found = _stored(term, labels, doubtful)
         if found is not None and (best is None or _rank(found) < _rank(best)):
             best = found
     assert best is not None  # nothing need be summed
@@ -120,34 +124,40 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
             yield frozenset(free).difference(labels)
 
 
-def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor], most: int | None) -> Stored | None:
-    """The groups when these labels are summed; None if one takes more than the `most` bytes, or loses its masks.
+def _spans(term: Term) -> tuple[tuple[int, bool], ...]:
+    """The labels of each factor and map, as the bits of a number, and whether it is no 0/1 tensor; each pair once."""
+    found = [(sum({1 << label for label in labels}), not isinstance(node, Structural)) for node, labels in term.items]
+    return tuple(dict.fromkeys(found))
 
-    A mask is lost if it is multiplied into a tensor without a factor that is `doubtful`, which may be infinite.
-    """
-    groups = _absorbed(_groups(term.items, summed), summed)
-    found = [(group, _kept(group, summed)) for group in groups]
-    stored = [(group, labels) for group, labels in found if not _is_map(group)]
-    sizes = [term.volume(labels) * _dtype(term, group, labels).itemsize for group, labels in stored]
-    if (
-        most is not None
-        and max([size for size, (_, labels) in zip(sizes, stored, strict=True) if labels], default=0) > most
-    ):
+
+def _least_bytes(term: Term, spans: Sequence[tuple[int, bool]], summed: frozenset[int]) -> int:
+    """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
+    inside = sum([1 << label for label in summed])
+    meeting: list[tuple[int, bool]] = []
+    for span in spans:
+        summed_here = span[0] & inside
+        if summed_here:
+            joined = [span, *[other for other in meeting if other[0] & summed_here]]
+            meeting = [other for other in meeting if not other[0] & summed_here]
+            meeting.append((reduce(or_, [labels for labels, _ in joined]), any(stored for _, stored in joined)))
+    kept = [labels & ~inside for labels, stored in meeting if stored]
+    entries = [prod([size for label, size in term.sizes.items() if labels >> label & 1]) for labels in kept if labels]
+    return max(entries, default=0) * term.dtype.itemsize
+
+
+def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
+    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
+    groups = [(group, _kept(group, summed)) for group in _absorbed(_groups(term.items, summed), summed)]
+    if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
-    if not all(_keeps_masks(group, labels, doubtful) for group, labels in found):
-        return None
-    cores: dict[Core, int] = {}
-    for (index,) in [group for group, _ in found if _is_map(group)]:
-        cores.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index.node.operands})
-    for size, (group, labels) in zip(sizes, stored, strict=True):
-        if labels:  # a number is written into the structure
-            cores[_core(group, labels)] = size
-    return Stored(tuple(found), cores)
-
-
-def _is_map(group: Group) -> bool:
-    """Whether the group is a map, which is not stored."""
-    return len(group) == 1 and isinstance(group[0].node, Structural)
+    sizes: dict[Core, int] = {}
+    for group, labels in groups:
+        if len(group) == 1 and isinstance(group[0].node, Structural):
+            index = group[0].node.operands
+            sizes.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index})
+        elif labels:  # a number is written into the structure
+            sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
+    return Stored(tuple(groups), sizes)
 
 
 def _groups(items: Sequence[Factor], summed: frozenset[int]) -> list[Group]:
