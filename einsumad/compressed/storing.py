@@ -10,16 +10,19 @@ there are few labels, otherwise those that leave at most two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from math import prod
+from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
-from einsumad.graph import BOOL, Labels, Leaf, Node, Structural, einsum, order_key, topological
+from einsumad.graph import BOOL, Labels, Node, Structural, einsum, order_key, topological
 from einsumad.planning import Factor
 
 _MOST_LABELS = 5
@@ -44,8 +47,20 @@ class Stored:
 
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
-    found = [stored for labels in _sets_to_sum(term) if (stored := _stored(term, labels)) is not None]
-    return min(found, key=lambda stored: (stored.total, len(stored.groups)))
+    best: Stored | None = None
+    doubtful, spans = _may_be_infinite(term), _spans(term)
+    for labels in _sets_to_sum(term):
+        if best is not None and _least_bytes(term, spans, labels) > best.total:
+            continue
+        found = _stored(term, labels, doubtful)
+        if found is not None and (best is None or _rank(found) < _rank(best)):
+            best = found
+    assert best is not None  # nothing need be summed
+    return best
+
+
+def _rank(stored: Stored) -> tuple[int, int]:
+    return stored.total, len(stored.groups)
 
 
 def bytes_of(stored: Iterable[Stored]) -> int:
@@ -109,50 +124,79 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
             yield frozenset(free).difference(labels)
 
 
-def _stored(term: Term, summed: frozenset[int]) -> Stored | None:
+def _spans(term: Term) -> tuple[tuple[int, bool], ...]:
+    """The labels of each factor and map, as the bits of a number, and whether it is no 0/1 tensor; each pair once."""
+    found = [(sum({1 << label for label in labels}), not isinstance(node, Structural)) for node, labels in term.items]
+    return tuple(dict.fromkeys(found))
+
+
+def _least_bytes(term: Term, spans: Sequence[tuple[int, bool]], summed: frozenset[int]) -> int:
+    """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
+    inside = sum([1 << label for label in summed])
+    meeting: list[tuple[int, bool]] = []
+    for span in spans:
+        summed_here = span[0] & inside
+        if summed_here:
+            joined = [span, *[other for other in meeting if other[0] & summed_here]]
+            meeting = [other for other in meeting if not other[0] & summed_here]
+            meeting.append((reduce(or_, [labels for labels, _ in joined]), any(stored for _, stored in joined)))
+    kept = [labels & ~inside for labels, stored in meeting if stored]
+    entries = [prod([size for label, size in term.sizes.items() if labels >> label & 1]) for labels in kept if labels]
+    return max(entries, default=0) * term.dtype.itemsize
+
+
+def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
     """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
-    groups = _absorbed(_groups(term.items, summed), summed)
-    if not all(_keeps_masks(group, _kept(group, summed), term) for group in groups):
+    groups = [(group, _kept(group, summed)) for group in _absorbed(_groups(term.items, summed), summed)]
+    if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
-    found: list[tuple[Group, Labels]] = []
     sizes: dict[Core, int] = {}
-    for group in groups:
-        labels = _kept(group, summed)
-        found.append((group, labels))
+    for group, labels in groups:
         if len(group) == 1 and isinstance(group[0].node, Structural):
             index = group[0].node.operands
             sizes.update({(node,): prod(node.shape) * node.dtype.itemsize for node in index})
-            continue
-        if labels:  # a number is written into the structure
+        elif labels:  # a number is written into the structure
             sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
-    return Stored(tuple(found), sizes)
+    return Stored(tuple(groups), sizes)
 
 
 def _groups(items: Sequence[Factor], summed: frozenset[int]) -> list[Group]:
     """Factors that share a summed label, directly or through others, in canonical order."""
-    groups: list[tuple[set[int], list[Factor]]] = []
-    for item in items:
-        labels = summed.intersection(item.labels)
-        meeting = [group for group in groups if not group[0].isdisjoint(labels)]
-        groups = [group for group in groups if group not in meeting]
-        groups.append((set(labels).union(*[g for g, _ in meeting]), [*[f for _, held in meeting for f in held], item]))
-    return [tuple(sorted(held, key=lambda item: order_key(item.node))) for _, held in groups]
+    groups: dict[int, tuple[list[int], list[Factor]]] = {}
+    holder: dict[int, int] = {}
+    for k, item in enumerate(items):
+        labels = [label for label in item.labels if label in summed]
+        held: list[Factor] = []
+        for met in sorted({holder[label] for label in labels if label in holder}):
+            others, factors = groups.pop(met)
+            labels += others
+            held += factors
+        groups[k] = labels, [*held, item]
+        holder.update(dict.fromkeys(labels, k))
+    return [_in_order(held) for _, held in groups.values()]
+
+
+def _in_order(items: Sequence[Factor]) -> Group:
+    return tuple(sorted(items, key=lambda item: order_key(item.node)) if len(items) > 1 else items)
 
 
 def _absorbed(groups: list[Group], summed: frozenset[int]) -> list[Group]:
     """The groups after those joined a product that has all their labels anyway, or one of equal labels."""
-    waiting = [group for group in groups if _joins(group)]
     found = [group for group in groups if not _joins(group)]
+    kept = [set(_kept(group, summed)) for group in found]
     hosts = [k for k, group in enumerate(found) if len(group) > 1]
-    for group in waiting:
+    for group in groups:
+        if not _joins(group):
+            continue
         labels = set(_kept(group, summed))
-        wide = next((k for k in hosts if labels and labels <= set(_kept(found[k], summed))), None)
-        same = next((k for k, other in enumerate(found) if _joins(other) and set(_kept(other, summed)) == labels), None)
+        wide = next((k for k in hosts if labels and labels <= kept[k]), None)
+        same = next((k for k, own in enumerate(kept) if own == labels and _joins(found[k])), None)
         place = wide if wide is not None else same if labels else None
         if place is None:
             found.append(group)
+            kept.append(labels)
         else:
-            found[place] = tuple(sorted([*found[place], *group], key=lambda item: order_key(item.node)))
+            found[place] = _in_order([*found[place], *group])
     return found
 
 
@@ -165,22 +209,22 @@ def _kept(group: Iterable[Factor], summed: frozenset[int]) -> Labels:
     return tuple(dict.fromkeys([label for _, labels in group for label in labels if label not in summed]))
 
 
-def _keeps_masks(group: Group, labels: Labels, term: Term) -> bool:
+def _keeps_masks(group: Group, labels: Labels, doubtful: AbstractSet[Factor]) -> bool:
     """Whether no mask in the group leaves a factor outside of it that may be infinite, and maps are not stored."""
-    masks = [item for item in group if item.node.dtype == BOOL and not isinstance(item.node, Structural)]
     if len(group) > 1 and all(isinstance(node, Structural) for node, _ in group):
         return False
-    if not masks or _is_mask(group, labels):
-        return True
-    inside = set(group)
-    return not any(item not in inside and _may_be_infinite(item.node) for item in term.factors)
+    masked = any(node.dtype == BOOL and not isinstance(node, Structural) for node, _ in group)
+    return not masked or _is_mask(group, labels) or doubtful <= set(group)
 
 
-def _may_be_infinite(node: Node) -> bool:
-    """Whether some function below the node may give infinity; what a leaf holds is the user's."""
-    if isinstance(node, Leaf):
-        return False
-    return not all(stays_finite(inner) for inner in topological([node]) if inner.dtype.kind == "f")
+def _may_be_infinite(term: Term) -> frozenset[Factor]:
+    """The factors below which some function may give infinity; what a leaf holds is the user's."""
+    found: set[Node] = set()
+    for node in topological([node for node, _ in term.factors]):
+        gives = node.dtype.kind == "f" and not stays_finite(node)
+        if gives or any(operand in found for operand in node.operands):
+            found.add(node)
+    return frozenset([factor for factor in term.factors if factor.node in found])
 
 
 def _core(group: Group, labels: Labels) -> Core:
