@@ -1,8 +1,12 @@
 """Traced calls made again: the nodes that a call gave, over other operands of the same forms.
 
 Owns what was seen of earlier calls. Imports the graph, the registry and lifting. Invariant: a call is made again only
-if the handler looked at nothing but forms and the numbers in its arguments, never at a value or a mark of a leaf; what
-it gives then is the node that the handler would give.
+if the handler looked at nothing but forms, which arguments are traced, and the numbers among them, never at a value or
+a mark of a leaf; what it gives then is the node that the handler would give.
+
+Handlers read traced values through functions that count (:mod:`einsumad.frontend.looks`). An array of NumPy could be
+read by anyone, as axes, orders or coefficients are; so calls with such arrays are made again only for the functions of
+:data:`_OF_ARRAYS`, whose handlers take them as nodes.
 
 A loop that is traced anew on every call makes the same nodes over fresh leaves: here they are made without asking NumPy
 for dtypes, lining axes up or looking for a canonical form again.
@@ -43,6 +47,13 @@ class Recipe(NamedTuple):
 
 Key: TypeAlias = tuple[Any, ...]
 _recipes: dict[Key, Recipe | None] = {}
+_OF_ARRAYS = frozenset(
+    [
+        *(np.add, np.subtract, np.multiply, np.divide, np.logaddexp),
+        *(np.maximum, np.minimum, np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal),
+        *(np.matmul, np.dot, np.vdot, np.inner, np.outer, np.where),
+    ]
+)
 _PLAIN = frozenset([int, bool, str, type(None), type, np.dtype, type(NOT_GIVEN)])
 
 
@@ -51,16 +62,13 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
     """What the handler gives for the arguments of a function: found by what it gave for others of the same forms."""
     nodes: list[Node] = []
     key: list[Any] = [function]
-    arrays: list[Node] = []
     for option, x in (*[(None, x) for x in args], *kwargs.items()):
         key.append(option)
-        if not _entered(x, key, nodes):
+        if not _entered(function, x, key, nodes):
             return handler(*args, **kwargs)
-        if type(x) is np.ndarray:
-            arrays.append(nodes[-1])
     name = tuple(key)
     if name not in _recipes:
-        return _recorded(name, nodes, arrays, partial(handler, *args, **kwargs))
+        return _recorded(name, nodes, partial(handler, *args, **kwargs))
     recipe = _recipes.get(name)
     if recipe is None:
         return handler(*args, **kwargs)
@@ -69,12 +77,12 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
     return nodes[recipe.result]
 
 
-def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
+def _entered(function: Any, x: Any, key: list[Any], nodes: list[Node]) -> bool:
     """Add an argument to the key: a node by its form, a plain value as it is; whether it is of such a kind."""
     kind = type(x)
     if kind is Tensor:
         node = x.entries.node
-    elif kind is np.ndarray and x.shape and is_traceable(x.dtype):  # without axes it may be an option, and is read
+    elif kind is np.ndarray and function in _OF_ARRAYS and is_traceable(x.dtype):
         node = as_node(x)
     elif kind is float:
         key += (kind, x, copysign(1, x))
@@ -84,6 +92,7 @@ def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
         return True
     else:
         return False
+    key.append(kind is Tensor)
     for place, other in enumerate(nodes):
         if other is node:
             key.append(place)
@@ -98,22 +107,19 @@ def _entered(x: Any, key: list[Any], nodes: list[Node]) -> bool:
     return True
 
 
-def _recorded(key: Key, nodes: list[Node], arrays: Sequence[Node], handle: Callable[[], Any]) -> Any:
+def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any]) -> Any:
     """What the handler gives, noted for the next time."""
     before = looks()
     with recorded() as made:
         result = handle()
     if len(_recipes) >= _MOST_RECIPES:
         _recipes.clear()
-    _recipes[key] = _recipe(result, nodes, arrays, made) if looks() == before else None
+    _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
     return result
 
 
-def _recipe(result: Any, nodes: Sequence[Node], arrays: Sequence[Node], made: Sequence[Node]) -> Recipe | None:
-    """How the result was made of the nodes; None where it was not made of them and of constants alone.
-
-    None too where a plain array has no part in it: it was an option, such as axes, and the handler has read it.
-    """
+def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe | None:
+    """How the result was made of the nodes; None where it was not made of them and of constants alone."""
     places: dict[Node, int] = {node: place for place, node in enumerate(nodes)}
     if not isinstance(result, Node) or len(made) > _MOST_NODES:
         return None
@@ -121,8 +127,6 @@ def _recipe(result: Any, nodes: Sequence[Node], arrays: Sequence[Node], made: Se
     for node in reversed(made):
         if node in needed and node not in places:
             needed.update(node.operands)
-    if not needed.issuperset(arrays):
-        return None
     casts: list[Cast] = []
     for node in dict.fromkeys(made):
         if node not in needed or node in places:

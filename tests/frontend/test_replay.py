@@ -184,6 +184,35 @@ def test_plain_arrays_that_are_options_are_told_apart(function, options, shape):
         np.testing.assert_allclose(ea.grad(f)(x).reshape(-1), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("larger", [np.maximum, np.minimum, np.fmax, np.fmin])
+@pytest.mark.parametrize("first", [0, 1, (0, 1)])
+def test_traced_arguments_and_constants_are_told_apart(larger, first):
+    """The kink of a maximum of traced values is another than that of a traced value and a constant."""
+
+    def f(x, y):
+        return np.sum(larger(x, y) ** 2)
+
+    x, y = np.array([2.0, -1.0, 1.0]), np.array([1.0, 0.5, 1.0])
+    wins = (x > y) if larger in (np.maximum, np.fmax) else (x < y)
+    loses = (x < y) if larger in (np.maximum, np.fmax) else (x > y)
+    expected = [2 * x * (wins + share * (x == y)) for share in (0, 0.5)]
+    ea.jacobian(f, first)(x, y)
+    for _ in range(2):
+        np.testing.assert_array_equal(ea.grad(f)(x, y), expected[0])
+        np.testing.assert_array_equal(ea.grad(f, 1)(x, y), 2 * y * loses)
+        np.testing.assert_array_equal(ea.grad(f, (0, 1))(x, y)[0], expected[1])
+        np.testing.assert_array_equal(ea.compile(ea.grad(f))(x, y), expected[1])
+
+
+def test_coefficients_that_a_function_reads_are_told_apart():
+    def f(x, coefficients):
+        return np.sum(np.polyval(coefficients, x))
+
+    x = np.array([0.5, 2.0])
+    for a, b, c in ([0.0, 1.0, 2.0], [3.0, 1.0, 2.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0]):
+        np.testing.assert_allclose(ea.grad(f)(x, np.array([a, b, c])), 2 * a * x + b)
+
+
 def test_the_order_of_equal_operands_is_theirs():
     def f(x, y):
         return np.sum((x - y) ** 2 * x)
