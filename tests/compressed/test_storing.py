@@ -15,7 +15,7 @@ from einsumad.graph import einsum, fresh_leaf
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_chain_of_matrices_is_cut_where_its_pieces_are_smallest(seed: int) -> None:
-    """A cut leaves the products of the matrices on both sides; of six summed indices or more at most two are cuts."""
+    """A cut leaves the products of the matrices on both sides; of six summed indices or more, two at most or all."""
     rng = np.random.default_rng(seed)
     summed = int(rng.integers(1, 10))
     sizes = [int(size) for size in rng.integers(2, 12, summed + 2)]
@@ -24,10 +24,10 @@ def test_a_chain_of_matrices_is_cut_where_its_pieces_are_smallest(seed: int) -> 
     term = read_term(chain)
     assert term is not None
 
-    most = summed if summed <= 5 else 2
+    counts = range(summed + 1) if summed <= 5 else (0, 1, 2, summed)
     expected = min(
         sum([8 * sizes[a] * sizes[b] for a, b in zip((0, *cuts), (*cuts, summed + 1), strict=True)])
-        for count in range(most + 1)
+        for count in counts
         for cuts in combinations(range(1, summed + 1), count)
     )
     assert best_stored(term).total == expected
@@ -47,3 +47,17 @@ def test_a_mask_is_not_multiplied_out_beside_a_factor_that_may_be_infinite() -> 
         found = [{item.node for item in group} for group, _ in best_stored(term).groups]
         assert all(group in found for group in expected)
         assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("length", [3, 6, 7])
+def test_masks_at_all_indices_beside_an_infinite_factor_leave_all_factors_as_they_are(length: int) -> None:
+    """``Σ A[i,k0] m0[k0] A[k0,k1] m1[k1] … e[p,q]``: whatever is summed leaves out a mask, or a factor beside it."""
+    matrices = [fresh_leaf((2, 2), np.float64) for _ in range(length + 1)]
+    masks = [fresh_leaf((2,), np.bool_) for _ in range(length)]
+    other = apply("reciprocal", fresh_leaf((3, 3), np.float64))
+    first = 4  # the labels before it are the four of the result
+    chain = [0, *range(first, first + length), 1]
+    inputs = [*pairwise(chain), *[(label,) for label in chain[1:-1]], (2, 3)]
+    term = read_term(einsum([*matrices, *masks, other], inputs, (0, 1, 2, 3), 1, np.float64))
+    assert term is not None
+    assert all(len(group) == 1 for group, _ in best_stored(term).groups)
