@@ -71,6 +71,11 @@ class Cost:
             self.loops + other.loops,
         )
 
+    def repeated(self, times: int) -> Cost:
+        """The cost of the same work done this often."""
+        fields = (self.flops, self.bytes, self.calls, self.products, self.far, self.loops)
+        return Cost(*[times * field for field in fields])
+
     def seconds(self, machine: Machine | None = None) -> float:
         """The time that a machine needs, all parts one after the other; without an argument the machine in force."""
         of = machine_in_force() if machine is None else machine

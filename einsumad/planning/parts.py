@@ -113,8 +113,7 @@ class SplitPlan:
         total = self.after.cost
         for sweep in self.sweeps:
             total += sweep.before.cost + sweep.rest.cost
-            one, times = sweep.part.cost, self.count - 1
-            total += Cost(one.flops * times, one.bytes * times, one.calls * times)
+            total += sweep.part.cost.repeated(self.count - 1)
         return total
 
     @property

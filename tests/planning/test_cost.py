@@ -105,3 +105,10 @@ def test_layers_of_a_gradient_are_matrix_products():
 
 def test_ones_are_numbers():
     assert step_cost(ones((1000, 1000), float)) == Cost()
+
+
+def test_repeated_work_counts_all_that_it_is_made_of():
+    one = Cost(7, 11, 2, 5, 3, 4)
+    assert one.repeated(3) == one + one + one
+    assert one.repeated(0) == Cost()
+    assert one.repeated(3).seconds() == pytest.approx(3 * one.seconds())
