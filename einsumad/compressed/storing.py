@@ -4,7 +4,7 @@ Owns that choice. Imports terms, the graph and the catalogue. Invariant: the cho
 groups of the old ones, so the term keeps its value; what selects stays by itself or meets all that may be infinite.
 
 A choice is a set of summed labels that are summed now; factors that share one of them meet. All sets are tried where
-there are few labels, otherwise those that leave at most two, and the empty one, which no mask forbids.
+there are few labels, otherwise those that leave at most two; where masks forbid all of these, nothing is summed.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def best_stored(term: Term) -> Stored:
         found = _stored(term, labels, doubtful)
         if found is not None and (best is None or _rank(found) < _rank(best)):
             best = found
+    best = best or _stored(term, frozenset(), doubtful)
     assert best is not None  # where nothing is summed each mask stays by itself
     return best
 
@@ -122,8 +123,6 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
     for kept in range(most + 1):
         for labels in combinations(free, kept):
             yield frozenset(free).difference(labels)
-    if most < len(free):
-        yield frozenset()
 
 
 def _spans(term: Term) -> tuple[tuple[int, bool], ...]:

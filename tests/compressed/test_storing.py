@@ -15,7 +15,7 @@ from einsumad.graph import einsum, fresh_leaf
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_chain_of_matrices_is_cut_where_its_pieces_are_smallest(seed: int) -> None:
-    """A cut leaves the products of the matrices on both sides; of six summed indices or more, two at most or all."""
+    """A cut leaves the products of the matrices on both sides; of six summed indices or more at most two are cuts."""
     rng = np.random.default_rng(seed)
     summed = int(rng.integers(1, 10))
     sizes = [int(size) for size in rng.integers(2, 12, summed + 2)]
@@ -24,10 +24,10 @@ def test_a_chain_of_matrices_is_cut_where_its_pieces_are_smallest(seed: int) -> 
     term = read_term(chain)
     assert term is not None
 
-    counts = range(summed + 1) if summed <= 5 else (0, 1, 2, summed)
+    most = summed if summed <= 5 else 2
     expected = min(
         sum([8 * sizes[a] * sizes[b] for a, b in zip((0, *cuts), (*cuts, summed + 1), strict=True)])
-        for count in counts
+        for count in range(most + 1)
         for cuts in combinations(range(1, summed + 1), count)
     )
     assert best_stored(term).total == expected
