@@ -20,7 +20,7 @@ def compile_planned(plan: Plan | SplitPlan) -> CompiledPlan | BlockwisePlan:
 
 
 def compile_within(
-    roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None, *, frugal: bool = False
+    roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None, *, structured: bool = False
 ) -> CompiledPlan | BlockwisePlan:
     """The compiled plan for the roots, in parts of an index if the whole is over the limit: see :func:`plan_within`."""
-    return compile_planned(plan_within(roots, inputs, memory_limit, frugal=frugal))
+    return compile_planned(plan_within(roots, inputs, memory_limit, structured=structured))

@@ -192,7 +192,7 @@ def compiled(
 def compiled_anew(
     derivation: Derivation, memory_limit: int | None, which: Which = None, home: Home | None = None
 ) -> RunnablePlan:
-    """A plan of a derivation, whose inputs are the slots that are read; frugal where results keep their structure."""
+    """A plan of a derivation, whose inputs are the slots that are read."""
     inputs = [derivation.slots[position] for position in derivation.read(which)]
     outputs = derivation.chosen(which)
     structured = bool(derivation.parts)
@@ -201,7 +201,7 @@ def compiled_anew(
         if home is not None:
             whole = make_plan(outputs, inputs, memory_limit)
         else:
-            plan = plan_within(outputs, inputs, memory_limit, frugal=structured)
+            plan = plan_within(outputs, inputs, memory_limit, structured=structured)
     with spending("compiling"):
         return compile_planned(plan) if home is None else ready_for(whole, home)
 

@@ -172,7 +172,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         if home is not None:
             whole = make_plan(expressions, slots, memory_limit)
         else:
-            planned = plan_within(expressions, slots, memory_limit, frugal=holds_structured(output_tree))
+            planned = plan_within(expressions, slots, memory_limit, structured=holds_structured(output_tree))
     with spending("compiling"):
         plan = compile_planned(planned) if home is None else ready_for(whole, home)
     held = tuple(captured if home is None else map(home.held, captured))

@@ -77,6 +77,9 @@ class GeneralFunction:
     A row that `divides` by what may be small to rounding has as its last parameter the number of such divisions that
     are multiplied with each other where it stands. It is made with the number of its own, planning counts the others;
     the kernel gives NaN where so many would not leave enough digits.
+
+    `item_rank` is how many of the last axes of the value belong to one item: those before are batch axes of every
+    operand too, and a part of them is the value of that part of the operands. None where that is not promised.
     """
 
     name: str
@@ -92,6 +95,7 @@ class GeneralFunction:
     is_operator: bool = False
     expansion: Callable[[General, AbstractSet[str]], Node | None] | None = None
     divides: bool = False
+    item_rank: int | None = None
 
 
 class _Named(Protocol):

@@ -1,8 +1,8 @@
 """Indices along which expressions can be cut, such as that of the samples.
 
-Owns which they are. Imports the graph. Invariant: an index can be cut if it is an axis of every tensor that depends on
-it until it is an axis of a root, or until a product sums over it; parts of such tensors are what they are for parts of
-the leaves, and a sum over the index is the sum of what it is for the parts.
+Owns which they are. Imports the graph and the catalogue. Invariant: an index can be cut if it is an axis of every
+tensor that depends on it until it is an axis of a root, or until a product sums over it; parts of such tensors are what
+they are for parts of the leaves, and a sum over the index is the sum of what it is for the parts.
 
 The axes of all nodes are put into classes, one an index, by what a product, a sum or a function identifies. A class is
 refused where an affine tensor or a delta between operands of a sum takes part, where a selection gives it, where a
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from einsumad.functions import general_function
 from einsumad.graph import (
     BOOL,
     Add,
@@ -31,9 +32,6 @@ from einsumad.graph import (
     Zero,
     topological,
 )
-
-_REDUCTIONS = frozenset(["logsumexp", "max_reduce", "min_reduce", "product"])
-"""Functions of the last axis, or of as many as their params say, for each index of the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,9 +135,10 @@ class Classes:
                 self._refuse_inside(operand)
 
     def _enter_function(self, node: General) -> None:
-        batch = len(node.shape) if node.function in _REDUCTIONS and len(node.operands) == 1 else 0
-        if not batch:
-            self._refuse(node)
+        item_rank = general_function(node.function).item_rank
+        whole = item_rank is None or any(isinstance(operand, Structural) for operand in node.operands)
+        batch = 0 if whole else len(node.shape) - (item_rank or 0)
+        self.refused.update([(node, axis) for axis in range(batch, len(node.shape))])
         for operand in node.operands:
             self._refuse_inside(operand)
             for axis in range(len(operand.shape)):

@@ -33,7 +33,7 @@ _MORE_THAN_SUMS = 8
 _FEW_PARTS = (4, 8, 16, 32, 64)
 _WORTH = 0.75
 """Where there is memory enough, a cut is worth its calls if it takes less than that of the memory."""
-_SLOWDOWN = 2.0
+_SLOWDOWN = 1.2
 """Where there is memory enough, it may take so many times the estimated time of the whole."""
 
 

@@ -16,38 +16,40 @@ from einsumad.planning.parts import SplitPlan
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.refusal import DENSE, IN_PARTS, IN_STRUCTURE, WHOLE, refusal
 
-_LEAST_PEAK = 2**18
+_LEAST_PEAK = 2**21
 """Plans that take fewer bytes at once are not cut to save memory: the calls would cost more than it is worth."""
 _UNLIMITED = 2**62
 
 
 def plan_within(
-    roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None, *, frugal: bool = False
+    roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int | None = None, *, structured: bool = False
 ) -> Plan | SplitPlan:
     """The plan for the roots, in parts of an index if the whole is over the limit (default: the machine's memory).
 
-    A `frugal` one is in parts already where that keeps the memory near that of inputs and results. Raises
-    :class:`MemoryLimitError` if no plan stays within the limit.
+    It is in parts below the limit too where that keeps the memory near that of inputs and results and takes hardly
+    longer. Raises :class:`MemoryLimitError` if no plan stays within the limit; `structured` roots are parts of results
+    that keep their structure, and the advice is another one then.
     """
     limit = physical_memory() if memory_limit is None else memory_limit
     whole = make_plan(roots, inputs, _UNLIMITED)
-    if frugal and whole.peak_bytes > (wanted := _wanted(roots, inputs)) and whole.peak_bytes <= limit:
-        return cheaper(roots, inputs, wanted, Whole(whole.peak_bytes, whole.seconds)) or whole
     if whole.peak_bytes <= limit:
-        return whole
+        wanted = _wanted(roots, inputs)
+        if whole.peak_bytes <= wanted:
+            return whole
+        return cheaper(roots, inputs, wanted, Whole(whole.peak_bytes, whole.seconds)) or whole
     found, least = within(roots, inputs, limit, whole.peak_bytes)
     if found is not None:
         return found
     if 4 * _bytes(roots) >= least:
-        advice = IN_STRUCTURE if frugal else DENSE
+        advice = IN_STRUCTURE if structured else DENSE
     else:
         advice = WHOLE if least == whole.peak_bytes else IN_PARTS
     raise refusal(whole.steps, whole.outputs, least, limit, advice)
 
 
 def _wanted(roots: Sequence[Node], inputs: Sequence[Leaf]) -> int:
-    """The bytes that are not worth less: half of the inputs, and the results with as much again for half of them."""
-    return max(_LEAST_PEAK, _bytes(inputs) // 2 + _bytes(roots) * 3 // 2)
+    """The bytes that are not worth less: with the inputs beside them, somewhat under twice inputs and results."""
+    return max(_LEAST_PEAK, _bytes(inputs) * 7 // 8 + _bytes(roots) * 3 // 2)
 
 
 def _bytes(nodes: Sequence[Node]) -> int:

@@ -242,8 +242,9 @@ def test_what_is_allocated_is_what_was_planned(transform):
     assert peak < limit + 100_000  # NumPy's buffers and Python's objects; the whole plan takes 4 MB
 
 
-def test_compiled_structured_hessians_are_in_parts_too():
-    points, group = RNG.normal(size=(N, 5)), RNG.integers(0, 200, N)
+@pytest.mark.parametrize(("n", "kind"), [(500, CompiledPlan), (80000, BlockwisePlan)])
+def test_compiled_hessians_of_many_samples_are_in_parts(n, kind):
+    points, group = RNG.normal(size=(n, 5)), RNG.integers(0, 200, n)
 
     def loss(b, u):
         z = points @ b + u[group]
@@ -251,13 +252,13 @@ def test_compiled_structured_hessians_are_in_parts_too():
 
     b, u = RNG.normal(size=5), RNG.normal(size=200)
     transform = ea.hessian(loss, (0, 1), compressed=True)
-    fast = ea.compile(transform)
-    assert isinstance(fast.program(b, u).plan, BlockwisePlan)
-    assert isinstance(ea.compile(ea.hessian(loss, (0, 1))).program(b, u).plan, CompiledPlan)
+    fast, dense = ea.compile(transform), ea.compile(ea.hessian(loss, (0, 1)))
+    assert isinstance(fast.program(b, u).plan, kind)
     H, G = fast(b, u), transform(b, u)
     for i in range(2):
         for j in range(2):
             same(H[i, j].dense(), G[i, j].dense())
+            same(H[i, j].dense(), dense(b, u)[i][j])
     small = ea.compile(transform, memory_limit=100_000)
     assert small.program(b, u).plan.plan.peak_bytes <= 100_000
     same(small(b, u)[0, 1].dense(), G[0, 1].dense())

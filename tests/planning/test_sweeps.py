@@ -5,7 +5,7 @@ import pytest
 
 from einsumad.execution import compile_split
 from einsumad.execution.reference import evaluate
-from einsumad.functions import apply
+from einsumad.functions import apply, call, general_function, general_names
 from einsumad.graph import add, einsum, leaves, ones, scale, unit
 from einsumad.planning import cuttable_indices, split_plan, sweeps_through
 from einsumad.planning.lengths import length_of_parts, ways
@@ -123,6 +123,43 @@ def test_lengths(size):
             assert length >= 2
             assert -(-size // length) <= max(parts, 1)
             assert size % length != 1
+
+
+def _operands(name):
+    """Operands of a function, for N items each."""
+    size = 4 if name == "solve" else 3
+    square = variable("square", (N, size, size), np.float64)
+    matrices = {"determinant", "sign_determinant", "logabsdet", "logdet", "inverse", "solve"}
+    if name not in matrices:
+        return [X]
+    return [square, variable("right", (N, size, 2), np.float64)] if name == "solve" else [square]
+
+
+@pytest.mark.parametrize("name", [name for name in general_names() if general_function(name).item_rank is not None])
+def test_functions_of_items_are_cut_between_them(name):
+    """Also where two of them are of one operand, for which small matrices have their own code."""
+    operands = _operands(name)
+    node = call(name, *operands)
+    rank = len(node.shape)
+    root = einsum([node, call(name, *operands), a], [tuple(range(rank)), tuple(range(rank)), (0,)], (0,))
+    values = {leaf: np.random.default_rng(1).normal(size=leaf.shape) for leaf in leaves([root])}
+    if node.operands[0] is not X:  # positive definite, so that all of them have a value
+        square = values[operands[0]]
+        values[operands[0]] = square @ square.swapaxes(1, 2) + np.eye(square.shape[-1])
+    inputs = leaves([root])
+    for roots in ([root], [einsum([root], [(0,)], ())], [node]):
+        (way,) = [way for way in ways(roots) if way.index.size == N]
+        expected = evaluate(roots, values)
+        for length in (2, 3, 5):
+            read = [leaf for leaf in inputs if leaf in leaves(roots)]
+            found = compile_split(split_plan(way, read, length))(*[values[leaf] for leaf in read])
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_functions_of_constants_for_each_item_stay_whole():
+    rows = call("solve", ones((N, 1, 1), np.float64), variable("right", (N, 1, 2), np.float64))
+    assert not [index for index in cuttable_indices([rows]) if index.size == N]
 
 
 def test_only_what_has_the_index_is_cut():

@@ -96,6 +96,7 @@ def _register(
             symbol=symbol,
             domain=domain,
             doc=jacobian.__doc__ or "",
+            item_rank=None if minors else 0,
         )
     )
 

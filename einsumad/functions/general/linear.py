@@ -52,6 +52,7 @@ register_general(
         symbol="inv",
         domain="invertible matrices; a singular one raises numpy.linalg.LinAlgError",
         doc=_inverse_jacobian.__doc__ or "",
+        item_rank=2,
     )
 )
 
@@ -99,5 +100,6 @@ register_general(
         symbol="solve",
         domain="invertible matrices; a singular one raises numpy.linalg.LinAlgError",
         doc=_solve_jacobian.__doc__ or "",
+        item_rank=2,
     )
 )

@@ -150,6 +150,7 @@ register_general(
         symbol="prod",
         domain="all numbers",
         doc=_product_jacobian.__doc__ or "",
+        item_rank=0,
     )
 )
 register_general(
@@ -176,6 +177,7 @@ register_general(
         symbol="max",
         domain="all numbers, at least one",
         doc=_maximum_jacobian.__doc__ or "",
+        item_rank=0,
     )
 )
 register_general(
@@ -189,6 +191,7 @@ register_general(
         symbol="min",
         domain="all numbers, at least one",
         doc=_minimum_jacobian.__doc__ or "",
+        item_rank=0,
     )
 )
 for _name, _kernel, _symbol in (("fmax_reduce", kernels.fmax, "fmax"), ("fmin_reduce", kernels.fmin, "fmin")):
@@ -203,6 +206,7 @@ for _name, _kernel, _symbol in (("fmax_reduce", kernels.fmax, "fmax"), ("fmin_re
             symbol=_symbol,
             domain="all numbers, at least one",
             doc=f"{_kernel.__doc__} {_without_nan_jacobian.__doc__}",
+            item_rank=0,
         )
     )
 register_general(
@@ -216,5 +220,6 @@ register_general(
         symbol="logsumexp",
         domain="all numbers",
         doc=_logsumexp_jacobian.__doc__ or "",
+        item_rank=0,
     )
 )
