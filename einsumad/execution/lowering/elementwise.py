@@ -16,6 +16,7 @@ import numpy as np
 
 from einsumad.execution.lowering.columns import goes_by_columns
 from einsumad.execution.lowering.operands import Registers, Term, aligned, plain, stored_shape
+from einsumad.execution.lowering.outer import outer_operands
 from einsumad.execution.source import dtype_text, number_text, register_name, typed, typed_number
 from einsumad.functions import elementwise_function, source_of
 from einsumad.graph import BOOL, Number, Shape
@@ -50,7 +51,9 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
         into = registers.into.pop(step.register, None) if len(met) > 1 and not masks and shape == step.shape else None
         if into is None and step.dtype.kind == "f" and goes_by_columns(step, kernel, registers):
             return [f'{name} = np.multiply({terms[0].text}, {terms[1].text}, order="F")']
-        lines = _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met], into)
+        outer = outer_operands(step, kernel, registers)
+        before, terms = ([], terms) if outer is None else outer
+        lines = before + _product(name, shape, [("/" if k in kernel.divisors else "*", terms[k]) for k in met], into)
         if all(isinstance(step.operands[k], Constant) for k in met):
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
