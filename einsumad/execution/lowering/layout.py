@@ -6,6 +6,8 @@ a sum, a cast or a factor is a view; `np.einsum` is used for views of diagonals 
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from einsumad.execution.lowering.operands import (
@@ -89,14 +91,22 @@ def lower_embed(step: Step, kernel: Embed, registers: Registers) -> list[str]:
     first = {label: delta[0] for delta in kernel.deltas for label in delta}
     places = tuple([first.get(axis, axis) for axis in range(ndim)])
     distinct = tuple(dict.fromkeys(places))
-    view = f'np.einsum("{to_einsum([places], distinct)}", {name})'
     value = number_text(kernel.coefficient, step.dtype)
     if step.operands:
         register = register_of(step, 0)
         ranks = tuple([distinct.index(first.get(label, label)) for label in kernel.labels])
         value = lined_up(whole(register, registers), registers.shapes[register], ranks, len(distinct)).text
     zeros = f"{name} = np.zeros({shape_text(step.shape)}, {dtype_text(step.dtype)})"
-    return [zeros, f"{view}[...] = {value}"]
+    return [zeros, f"{_diagonal_of_zeros(name, step, places)}[...] = {value}"]
+
+
+def _diagonal_of_zeros(name: str, step: Step, places: Labels) -> str:
+    """The diagonal of a new tensor, of which the strides are known: by them it takes half the time of `np.einsum`."""
+    strides = dict.fromkeys(places, 0)
+    for axis, place in enumerate(places):
+        strides[place] += prod(step.shape[axis + 1 :]) * step.dtype.itemsize
+    shape = shape_text(tuple([step.shape[place] for place in strides]))
+    return f"np.ndarray({shape}, {dtype_text(step.dtype)}, {name}, 0, {shape_text(tuple(strides.values()))})"
 
 
 def lower_place(step: Step, kernel: Place, registers: Registers) -> list[str]:
