@@ -179,7 +179,7 @@ def trace_program(
         else:
             planned = plan_within(expressions, slots, memory_limit, structured=holds_structured(output_tree))
     with spending("compiling"):
-        plan = compile_planned(planned) if home is None else ready_for(whole, home)
+        plan = compile_planned(planned, loops=numba) if home is None else ready_for(whole, home)
     held = tuple(captured if home is None else map(home.held, captured))
     return Program(plan, held, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 

@@ -11,11 +11,11 @@ from math import prod
 from typing import Any
 
 from einsumad.errors import InternalError
+from einsumad.execution.loops import Arrays, regions_of
 from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout, lower_place
-from einsumad.execution.lowering.loops import Piece, lower_loop, pieces_of
 from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.operands import Registers, registers_of
 from einsumad.execution.lowering.patched import lower_patched
@@ -65,24 +65,25 @@ _BIG = 2**11
 def lower(plan: Plan, *, loops: bool = False) -> str:
     """The source of a function ``plan`` of the plan's inputs that returns a tuple of its outputs.
 
-    With `loops` it has loops for entrywise steps, under a decorator ``loop`` that compiles them.
+    With `loops` it has functions of loops, under a decorator ``loop`` that compiles them.
     """
     registers = registers_of(plan)
     held = dict.fromkeys(range(len(plan.inputs)), 0)  # bytes that the variable of a register keeps alive
     last = {register: step.register for step in plan.steps for register in step.operands if isinstance(register, int)}
     last.update(dict.fromkeys(plan.outputs, len(plan.inputs) + len(plan.steps)))
     body: list[Written] = []
-    functions: list[str] = []
-    for piece in pieces_of(plan.steps, last) if loops else [Piece(plan.steps, is_loop=False)]:
-        needed = {step.register for step in piece.steps if last[step.register] > piece.steps[-1].register}
-        looped = lower_loop(piece.steps, needed, registers) if piece.is_loop else None
-        if looped is None:
-            body += _in_calls(piece.steps, last, registers, held)
+    regions = (
+        regions_of(plan.steps, Arrays(registers.shapes, registers.stored, registers.dtypes), last) if loops else []
+    )
+    for steps, region in regions or [(plan.steps, None)]:
+        if region is None:
+            body += _in_calls(steps, last, registers, held)
             continue
-        functions.append(looped.function)
-        for step in piece.steps:
+        for step in steps:
             _entered(step, registers, held)
-        body.append(_written(piece.steps, looped.made, looped.lines, held))
+            registers.orders[step.register] = tuple(range(len(step.shape)))
+        body.append(_written(steps, region.made, region.lines, held))
+    functions = [region.function for _, region in regions if region is not None]
     results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
     return "\n".join([*functions, assemble(len(plan.inputs), body, results, plan.outputs)])
 
