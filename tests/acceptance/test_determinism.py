@@ -32,6 +32,7 @@ def test_same_plan_source_and_bits_under_five_hash_seeds():
         assert other == first, f"PYTHONHASHSEED={seed}"
 
 
+@pytest.mark.whole_planner
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("what", ["plan", "source"])
 def test_golden_file(name, what):
