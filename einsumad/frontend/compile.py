@@ -205,8 +205,8 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None, numba: bo
     by `f` are read once, when it is traced; where `f` captures a variable of an enclosing trace or a tensor that
     requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises :class:`TracingError`.
 
-    With `numba` long runs of arithmetic on NumPy arrays, and sums behind them, are loops that Numba compiles where that
-    is estimated to be faster; the first call takes longer. Raises :class:`ImportError` where Numba is not installed.
+    With `numba` stretches of the plan on NumPy arrays are functions that Numba compiles, in seconds during the first
+    call: small arrays gain most. Raises :class:`ImportError` where Numba is not installed.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))

@@ -19,7 +19,7 @@ def check_numba() -> None:
 
 
 def loop_compiler() -> Callable[..., Any]:
-    """The decorator of loops: compiled when first called, as IEEE arithmetic in the order in which it is written."""
+    """The decorator of regions: compiled when first called, as IEEE arithmetic in the order in which it is written."""
     check_numba()
     found: Callable[..., Any] = import_module("numba").njit(error_model="numpy", fastmath=False, nogil=True)
     return found

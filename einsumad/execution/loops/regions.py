@@ -9,7 +9,7 @@ loops. On large ones a region saves passes over memory, but only arithmetic: Num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -48,6 +48,7 @@ def regions_of(
     """The steps of a plan, those of a region together. `last` has the last reader of a register."""
     found: list[tuple[tuple[Step, ...], Region | None]] = []
     outside: list[Step] = []
+    ordered: set[int] = set()
     position = 0
     while position < len(steps):
         run = _run_from(steps, position, arrays)
@@ -55,7 +56,9 @@ def regions_of(
             if outside:
                 found.append((tuple(outside), None))
             outside = []
-            found.append((run, _Writer(run, arrays, last).region()))
+            region = _Writer(run, arrays, last, ordered).region()
+            found.append((run, region))
+            ordered.update(region.made)
             position += len(run)
         else:
             taken = max(1, len(run))
@@ -86,30 +89,28 @@ def _has_loop(step: Step, arrays: Arrays) -> bool:
     if not all(_is_number(dtype) for dtype in [step.dtype, *[arrays.dtypes[register] for register in registers]]):
         return False
     match step.kernel:
-        case Apply(function=function):
-            few = ARITHMETIC if prod(step.stored) > _SMALL else FUNCTIONS
-            return function in few and not step.kernel.params
+        case Apply(function=function, params=params):
+            return function in (ARITHMETIC if prod(step.stored) > _SMALL else FUNCTIONS) and not params
         case Choose() | Group() | Sum():
             return True
         case Fill():
             return bool(step.stored)
-        case Embed():
-            return step.stored == step.shape and all(arrays.stored[r] == arrays.shapes[r] for r in registers)
-        case Layout(labels=labels):
-            if step.stored != step.shape or any(arrays.stored[r] != arrays.shapes[r] for r in registers):
-                return False
-            (register,) = registers
-            if max(labels, default=-1) < len(step.shape):
-                return True
-            return adds_up(step, arrays) and arrays.dtypes[register] in (BOOL, step.dtype)
         case Call():
             return has_rows(step, arrays)
-        case Contract():
-            if step.stored != step.shape or any(arrays.stored[r] != arrays.shapes[r] for r in registers):
-                return False
-            same = all(arrays.dtypes[register] == step.dtype for register in registers)
-            return same and step.dtype.kind == "f" and lower_contract(step, arrays) is not None
+        case Contract() | Embed() | Layout():
+            whole = step.stored == step.shape and all(arrays.stored[r] == arrays.shapes[r] for r in registers)
+            return whole and (isinstance(step.kernel, Embed) or _can_add_up(step, registers, arrays))
     return False
+
+
+def _can_add_up(step: Step, registers: Sequence[int], arrays: Arrays) -> bool:
+    """Whether a region may have this contraction, or this layout."""
+    dtypes = [arrays.dtypes[register] for register in registers]
+    if isinstance(step.kernel, Layout):
+        keeps = max(step.kernel.labels, default=-1) < len(step.shape)
+        return keeps or (adds_up(step, arrays) and dtypes[0] in (BOOL, step.dtype))
+    same = step.dtype.kind == "f" and all(dtype == step.dtype for dtype in dtypes)
+    return same and lower_contract(step, arrays) is not None
 
 
 def _is_number(dtype: object) -> bool:
@@ -128,8 +129,9 @@ def _is_worth_it(run: Sequence[Step]) -> bool:
 class _Writer:
     """The function of a region, written step by step."""
 
-    def __init__(self, run: tuple[Step, ...], arrays: Arrays, last: Mapping[int, int]) -> None:
-        self.run, self.arrays = run, arrays
+    def __init__(self, run: tuple[Step, ...], arrays: Arrays, last: Mapping[int, int], ordered: Container[int]) -> None:
+        """Begin it. `ordered` has the registers that are in C order in any case."""
+        self.run, self.arrays, self.ordered = run, arrays, ordered
         self.outside = {step.register for step in run if last[step.register] > run[-1].register}
         self.last = dict(last)
         self.read: dict[int, None] = {}

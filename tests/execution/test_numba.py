@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.execution import numba_loops
+from einsumad.execution.loops import numba as loops
 
 RNG = np.random.default_rng(5)
 
@@ -31,7 +32,7 @@ def rows(x, y, z):
 
 
 def test_without_numba_an_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(numba_loops, "find_spec", lambda _: None)
+    monkeypatch.setattr(loops, "find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"einsumad\[numba\]"):
         ea.compile(np.sum, numba=True)
 
@@ -92,13 +93,43 @@ def test_derivatives():
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("shape", [(0, 5000), (3, 1), (1,)])
-def test_small_and_empty_arrays_stay_with_numpy(shape):
+@pytest.mark.parametrize("shape", [(0, 5000), (3, 1), (1,), ()])
+def test_small_and_empty_arrays(shape):
     pytest.importorskip("numba", reason="loops are compiled by Numba")
-    args = [np.ones(shape)] * 3
-    fast = ea.compile(quotient, numba=True)
-    assert "@loop" not in fast.program(*args).plan.source
-    np.testing.assert_array_equal(fast(*args), quotient(*args))
+    args = [np.full(shape, value) for value in (1.0, 2.0, 3.0)]
+    found = ea.compile(quotient, numba=True)(*args)
+    assert (np.shape(found), found.dtype) == (shape, np.float64)
+    np.testing.assert_array_equal(found, quotient(*args))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hessian_of_a_network(dtype):
+    X, y = RNG.normal(size=(8, 6)).astype(dtype), np.arange(8) % 3
+    W1, W2 = RNG.normal(size=(6, 5)).astype(dtype), RNG.normal(size=(5, 3)).astype(dtype)
+
+    def loss(A, B):
+        out = np.tanh(X @ A) @ B
+        peak = np.max(out, axis=1)
+        return np.sum(np.log(np.sum(np.exp(out - peak[:, None]), axis=1)) + peak - out[np.arange(8), y])
+
+    transform = ea.hessian(loss, (0, 1))
+    found, expected = compiled(transform, W1, W2), transform(W1, W2)
+    for i in range(2):
+        for j in range(2):
+            assert found[i][j].dtype == dtype
+            tolerance = 1e-4 if dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(found[i][j], expected[i][j], rtol=tolerance, atol=tolerance)
+
+
+def test_arrays_that_cannot_be_written_and_threads():
+    pytest.importorskip("numba", reason="loops are compiled by Numba")
+    fast = ea.compile(ea.grad(lambda x, y: np.sum(np.tanh(x * y) * (x - y) / (1 + y * y))), numba=True)
+    args = [RNG.normal(size=(20, 9)) for _ in range(2)]
+    expected = ea.grad(lambda x, y: np.sum(np.tanh(x * y) * (x - y) / (1 + y * y)))(*args)
+    args[0].flags.writeable = False
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: fast(*args), range(16)):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_integers_stay_with_numpy():
