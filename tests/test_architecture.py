@@ -31,6 +31,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/execution/backends/loading.py": "few programs have arrays of other libraries",
     "einsumad/execution/backends/recognition.py": "what is needed for a library is loaded once an array of it is met",
     "einsumad/execution/compiled.py": "SciPy takes long to load and few plans use it",
+    "einsumad/execution/loops/numba.py": "Numba is optional, takes long to load, and is used where it is asked for",
     "einsumad/execution/progress.py": "tqdm is optional and needed only for a bar",
     "einsumad/frontend/coverage/lookup.py": "the tables of reasons are long, and read for an error message only",
     "einsumad/frontend/explain.py": "few programs show themselves in a notebook",

@@ -125,14 +125,15 @@ class BlockwisePlan:
         return tuple([known[k] if k not in outputs[:n] else np.copy(known[k])[()] for n, k in enumerate(outputs)])
 
 
-def compile_split(plan: SplitPlan) -> BlockwisePlan:
-    """The plan as a function."""
+def compile_split(plan: SplitPlan, *, loops: bool = False) -> BlockwisePlan:
+    """The plan as a function; with `loops` Numba compiles its loops."""
     sweeps: list[CompiledSweep] = []
     for sweep in plan.sweeps:
-        part = compile_plan(sweep.part)
-        rest = part if sweep.rest is sweep.part else compile_plan(sweep.rest)
-        sweeps.append(CompiledSweep(sweep, compile_plan(sweep.before), part, rest, plan.size, plan.length))
-    return BlockwisePlan(plan, tuple(sweeps), compile_plan(plan.after))
+        part = compile_plan(sweep.part, loops=loops)
+        rest = part if sweep.rest is sweep.part else compile_plan(sweep.rest, loops=loops)
+        before = compile_plan(sweep.before, loops=loops)
+        sweeps.append(CompiledSweep(sweep, before, part, rest, plan.size, plan.length))
+    return BlockwisePlan(plan, tuple(sweeps), compile_plan(plan.after, loops=loops))
 
 
 def _at(axis: int, place: slice) -> tuple[slice, ...]:

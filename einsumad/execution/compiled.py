@@ -16,6 +16,7 @@ import numpy as np
 
 from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.grams import gram
+from einsumad.execution.loops import loop_compiler
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.moves import MOVES
 from einsumad.execution.tiles import tiled
@@ -67,10 +68,12 @@ _SILENT.run(np.setbufsize, 1024)
 """Entries for each operand that is spread, turned or cast: 8192, as NumPy has it, are no faster."""
 
 
-def compile_plan(plan: Plan) -> CompiledPlan:
-    """The plan as a function."""
-    source = lower(plan)
+def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
+    """The plan as a function; with `loops` Numba compiles its loops."""
+    source = lower(plan, loops=loops)
     scope: dict[str, Any] = {"np": np, "gram": gram, "tiled": tiled, **MOVES}
+    if source.startswith("@loop"):
+        scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")
     calls_user = False

@@ -14,9 +14,9 @@ from einsumad.graph import Leaf, Node
 from einsumad.planning import Plan, SplitPlan, plan_within
 
 
-def compile_planned(plan: Plan | SplitPlan) -> CompiledPlan | BlockwisePlan:
-    """A plan as a function."""
-    return compile_split(plan) if isinstance(plan, SplitPlan) else compile_plan(plan)
+def compile_planned(plan: Plan | SplitPlan, *, loops: bool = False) -> CompiledPlan | BlockwisePlan:
+    """A plan as a function; with `loops` Numba compiles its loops."""
+    return compile_split(plan, loops=loops) if isinstance(plan, SplitPlan) else compile_plan(plan, loops=loops)
 
 
 def compile_within(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
+from einsumad.execution import BlockwisePlan, CompiledPlan, check_numba, compile_planned
 from einsumad.execution.backends import ArrayPlan, common_home, home_of, library_of, ready_for, shape_and_dtype
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.mapped import copies_within
@@ -72,6 +72,7 @@ class Compiled:
 
     function: Callable[..., Any]
     memory_limit: int | None = None
+    numba: bool = False
     _by_arrays: dict[Any, Program] = field(default_factory=dict, repr=False)
     _by_signature: dict[Any, Program] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.RLock, repr=False)
@@ -80,6 +81,8 @@ class Compiled:
         if not callable(self.function):
             raise TypeError(f"compile needs a function, got {type(self.function).__name__}")
         check_memory_limit(self.memory_limit)
+        if self.numba:
+            check_numba()
         document_like(self, self.function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -108,7 +111,7 @@ class Compiled:
             program = self._by_signature.get(signature)
             program = None if program is None else program.now()
             if program is None:
-                program = trace_program(self.function, leaves, tree, self.memory_limit)
+                program = trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
                 if program is None:
                     return self.function(*args, **kwargs)
                 self._by_signature[signature] = program
@@ -119,7 +122,7 @@ class Compiled:
     def program(self, *args: Any, **kwargs: Any) -> Program | None:
         """The program for these arguments, traced anew; None where the function captures a variable."""
         leaves, tree = flatten((args, kwargs))
-        return trace_program(self.function, leaves, tree, self.memory_limit)
+        return trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
 
 
 def _is_dynamic(leaf: Any) -> bool:
@@ -140,7 +143,9 @@ def _signature(leaf: Any) -> Any:
     return home_of(leaf), leaf.shape, leaf.dtype
 
 
-def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None) -> Program | None:
+def trace_program(
+    f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memory_limit: int | None, *, numba: bool
+) -> Program | None:
     """Trace f on variables without values, plan and compile what it computes.
 
     None if f captures a variable of an enclosing trace, one of JAX's included, or a tensor that requires a gradient: a
@@ -174,7 +179,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], tree: Tree, memo
         else:
             planned = plan_within(expressions, slots, memory_limit, structured=holds_structured(output_tree))
     with spending("compiling"):
-        plan = compile_planned(planned) if home is None else ready_for(whole, home)
+        plan = compile_planned(planned, loops=numba) if home is None else ready_for(whole, home)
     held = tuple(captured if home is None else map(home.held, captured))
     return Program(plan, held, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
 
@@ -192,13 +197,16 @@ def _places(
     )
 
 
-def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compiled:
+def compile(f: Callable[..., Any], *, memory_limit: int | None = None, numba: bool = False) -> Compiled:
     """The function as a compiled plan, traced once for each signature of its arguments.
 
     `f` is any traceable function, a transform included, whose memory limit holds if none is given here. Arrays and
     floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. Arrays captured
     by `f` are read once, when it is traced; where `f` captures a variable of an enclosing trace or a tensor that
     requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises :class:`TracingError`.
+
+    With `numba` stretches of the plan on NumPy arrays are functions that Numba compiles, in seconds during the first
+    call: small arrays gain most. Raises :class:`ImportError` where Numba is not installed.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))
@@ -207,4 +215,4 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None) -> Compil
            [ 0., 12.]])
     """
     own = f.memory_limit if isinstance(f, Transform) and memory_limit is None else memory_limit
-    return Compiled(f, own)
+    return Compiled(f, own, numba)

@@ -6,11 +6,12 @@ has an entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 from einsumad.errors import InternalError
+from einsumad.execution.loops import Arrays, regions_of
 from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
@@ -61,14 +62,38 @@ _BIG = 2**11
 """Bytes from which a dead tensor is let go at once rather than when the function returns."""
 
 
-def lower(plan: Plan) -> str:
-    """The source of a function ``plan`` of the plan's inputs that returns a tuple of its outputs."""
+def lower(plan: Plan, *, loops: bool = False) -> str:
+    """The source of a function ``plan`` of the plan's inputs that returns a tuple of its outputs.
+
+    With `loops` it has functions of loops, under a decorator ``loop`` that compiles them.
+    """
     registers = registers_of(plan)
     held = dict.fromkeys(range(len(plan.inputs)), 0)  # bytes that the variable of a register keeps alive
     last = {register: step.register for step in plan.steps for register in step.operands if isinstance(register, int)}
     last.update(dict.fromkeys(plan.outputs, len(plan.inputs) + len(plan.steps)))
     body: list[Written] = []
-    for run in runs_of(plan):
+    regions = (
+        regions_of(plan.steps, Arrays(registers.shapes, registers.stored, registers.dtypes), last) if loops else []
+    )
+    for steps, region in regions or [(plan.steps, None)]:
+        if region is None:
+            body += _in_calls(steps, last, registers, held)
+            continue
+        for step in steps:
+            _entered(step, registers, held)
+            registers.orders[step.register] = tuple(range(len(step.shape)))
+        body.append(_written(steps, region.made, region.lines, held))
+    functions = [region.function for _, region in regions if region is not None]
+    results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
+    return "\n".join([*functions, assemble(len(plan.inputs), body, results, plan.outputs)])
+
+
+def _in_calls(
+    steps: Sequence[Step], last: Mapping[int, int], registers: Registers, held: dict[int, int]
+) -> list[Written]:
+    """The statements of steps as calls into NumPy, in blocks where that is worth it."""
+    body: list[Written] = []
+    for run in runs_of(steps):
         if is_tiled(run, registers):
             needed = {step.register for step in run if last[step.register] > run[-1].register}
             lowered = lower_run(run, needed, registers)
@@ -82,8 +107,7 @@ def lower(plan: Plan) -> str:
             _entered(step, registers, held)
             registers.orders[step.register] = order_of(step, registers)
             body.append(_written((step,), (step.register,), lines, held))
-    results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
-    return assemble(len(plan.inputs), body, results, plan.outputs)
+    return body
 
 
 def _entered(step: Step, registers: Registers, held: dict[int, int]) -> None:

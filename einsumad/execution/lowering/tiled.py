@@ -18,7 +18,6 @@ from einsumad.execution.lowering.operands import Registers, aligned, permuted
 from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import Labels, Shape
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Layout, Sum
-from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Operand, Step
 
 ENTRYWISE = (Group, Sum, Apply, Choose)
@@ -37,11 +36,11 @@ _HUGE = 2**22
 Run: TypeAlias = tuple[Step, ...]
 
 
-def runs_of(plan: Plan) -> list[Run]:
-    """The steps of a plan, those in one run together. Views of other tensors, taken within a run, come before it."""
+def runs_of(steps: Sequence[Step]) -> list[Run]:
+    """The steps, those in one run together. Views of other tensors, taken within a run, come before it."""
     found: list[list[Step]] = []
     views: list[Step] = []
-    for step in plan.steps:
+    for step in steps:
         run = found[-1] if found else []
         if run and _joins(step, run):
             found[-1:] = [*[[replace(view, frees=())] for view in views], run]
@@ -100,7 +99,7 @@ def _crossed(run: Run, registers: Registers, order: Labels) -> set[int]:
     found: set[int] = set()
     first = run[0].register
     for step in run:
-        for operand, labels in zip(step.operands, _labels(step, registers), strict=True):
+        for operand, labels in zip(step.operands, labels_of(step, registers), strict=True):
             if isinstance(operand, int) and operand < first and labels and _is_whole(operand, step, registers):
                 found.add(labels[registers.orders[operand][-1]])
     return {axis for axis in found if axis != order[-1] and run[0].shape[axis] > 1}
@@ -110,7 +109,7 @@ def _is_whole(register: int, step: Step, registers: Registers) -> bool:
     return prod(registers.stored[register]) == prod(step.shape)
 
 
-def _labels(step: Step, registers: Registers) -> tuple[Labels, ...]:
+def labels_of(step: Step, registers: Registers) -> tuple[Labels, ...]:
     """The axes of the result that the axes of each operand are."""
     kernel = step.kernel
     if isinstance(kernel, Group | Choose):
@@ -138,7 +137,7 @@ def lower_run(run: Run, needed: Container[int], registers: Registers) -> Lowered
     registers.orders.update({step.register: order for step in run})
     block = _block(run, registers, order)
     made = tuple([step.register for step in run if step.register in needed])
-    taken = {register: _taken(run, register, registers) for register in made}
+    taken = {register: taken_by(run, register, registers) for register in made}
     body = _Body(run, taken, registers)
     lines = [f"{register_name(k)} = {_memory(run, k, taken[k], order)}" for k in made]
     parameters = [f"r{register}" for register in made] + [register_name(k) for k in body.given]
@@ -178,7 +177,7 @@ def _block(run: Run, registers: Registers, order: Labels) -> Shape:
     return tuple(block)
 
 
-def _taken(run: Run, register: int, registers: Registers) -> int | None:
+def taken_by(run: Run, register: int, registers: Registers) -> int | None:
     """The operand whose memory a result takes over: where each block reads it, it writes, and nothing else reads it."""
     steps = {step.register: step for step in run}
     current: int | None = register
@@ -188,7 +187,7 @@ def _taken(run: Run, register: int, registers: Registers) -> int | None:
         return None
     own = registers.buffers[current]
     for step in run:
-        for operand, labels in zip(step.operands, _labels(step, registers), strict=True):
+        for operand, labels in zip(step.operands, labels_of(step, registers), strict=True):
             if isinstance(operand, int) and operand not in steps and registers.buffers[operand] == own:
                 in_place = labels == tuple(range(len(step.shape))) and registers.stored[operand] == step.shape
                 if operand != current or not in_place:
@@ -228,7 +227,7 @@ class _Body:
         operands: list[Operand] = []
         places: list[Labels] = []
         rank = len(step.shape)
-        for operand, labels in zip(step.operands, _labels(step, self.registers), strict=True):
+        for operand, labels in zip(step.operands, labels_of(step, self.registers), strict=True):
             if isinstance(operand, int) and operand not in self.inside:
                 operand = self._operand(operand, labels, rank)  # noqa: PLW2901 - the block of it
                 held = len(self.local.shapes[operand])

@@ -13,6 +13,7 @@ from benchmark.systems.base import System
 SYSTEMS: dict[str, tuple[str, str]] = {
     "ours": ("benchmark.systems.ours", "einsumad"),
     "ours-uncompiled": ("benchmark.systems.ours", "einsumad"),
+    "ours-numba": ("benchmark.systems.ours", "numba"),
     "hand": ("benchmark.systems.hand", "numpy"),
     "jax": ("benchmark.systems.with_jax", "jax"),
     "torch": ("benchmark.systems.with_torch", "torch"),
@@ -21,7 +22,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
 }
 """For each system the module that asks it, and the package that it needs."""
 
-OURS = ("ours", "ours-uncompiled")
+OURS = ("ours", "ours-uncompiled", "ours-numba")
 PEERS = tuple([name for name in SYSTEMS if name not in (*OURS, "hand")])
 
 KNOWN_WRONG = {("tensorgrad", "factorisation"): "version 0.3 takes second derivatives for zero from n = 200 on"}

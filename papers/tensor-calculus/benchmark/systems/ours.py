@@ -1,4 +1,4 @@
-"""This library: compiled, or called as it is (``ours-uncompiled``).
+"""This library: compiled, with loops of Numba (``ours-numba``), or called as it is (``ours-uncompiled``).
 
 Behind a colon a name has planner options that are switched off: ``ours:-sharing``, ``ours:-all``.
 """
@@ -39,7 +39,8 @@ class Ours(System):
 
     def __init__(self, name: str) -> None:
         base, _, off = name.partition(":-")
-        self.compiled = base == "ours"
+        self.compiled = base != "ours-uncompiled"
+        self.numba = base == "ours-numba"
         self.recorded = Stages()
         self.open = ExitStack()
         if off:
@@ -76,7 +77,7 @@ class Ours(System):
         self.recorded.clear()
         forget()
         asked = self.asked("ours", case, job, data.constants)
-        return partial(ea.compile(asked) if self.compiled else asked, *given(job, data))
+        return partial(ea.compile(asked, numba=self.numba) if self.compiled else asked, *given(job, data))
 
     def plan(self, case: Case, job: Job, data: Data) -> dict[str, Any]:
         found = ea.explain(self.asked("ours", case, job, data.constants), *given(job, data)).plan
