@@ -111,6 +111,7 @@ def test_no_copy_of_products_with_the_hessian_is_larger_than_the_windows() -> No
         assert copied(ea.explain(ea.hvp(f), v, v).plan) <= WINDOWS
 
 
+@pytest.mark.whole_planner
 def test_no_copy_of_the_hessian_in_the_kernels_is_larger_than_the_windows() -> None:
     """The weighted windows are multiplied for one output channel at a time. The result is as large as they are here."""
     plan = ea.explain(ea.hessian(loss, 1), IMAGES, KERNELS).plan
