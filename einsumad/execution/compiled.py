@@ -72,7 +72,7 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
     """The plan as a function; with `loops` Numba compiles its loops."""
     source = lower(plan, loops=loops)
     scope: dict[str, Any] = {"np": np, "gram": gram, "tiled": tiled, **MOVES}
-    if source.startswith("@loop"):
+    if loops and "@loop" in source:
         scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only
         scope["special"] = importlib.import_module("scipy.special")

@@ -9,7 +9,7 @@ from einsumad.errors import ShapeError
 from einsumad.execution import compile_plan, source
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply
-from einsumad.graph import add, einsum, fresh_leaf, leaves, multiply, negate, ones, scale, unit, zero
+from einsumad.graph import add, constant, einsum, fresh_leaf, leaf, leaves, multiply, negate, ones, scale, unit, zero
 from einsumad.planning import make_plan
 from tests.planning.products import variable
 from tests.planning.test_plan import plan_of, weighted_gram
@@ -20,12 +20,16 @@ def source_of(*roots):
 
 
 GRAM = """\
+c0 = np.array(1.0, np.float64)
+c1 = np.array(0.0, np.float64)
+c2 = np.array(0.05, np.float64)
+
 def plan(t0, t1):
     t2 = t0.dot(t1)
-    t3 = np.divide(1.0, 1.0 + np.exp(0.0 - t2), out=t2)
-    t4 = 1.0 - t3
+    t3 = np.divide(c0, c0 + np.exp(c1 - t2), out=t2)
+    t4 = c0 - t3
     t5 = np.multiply(t4, t3, t4)
-    t6 = np.multiply(t5, 0.05, t5)
+    t6 = np.multiply(t5, c2, t5)
     t7 = t6[:, None] * t0
     t8 = t7.T.dot(t0)
     return (t8,)
@@ -34,6 +38,28 @@ def plan(t0, t1):
 
 def test_a_weighted_gram_matrix_is_one_multiplication_and_one_matrix_product():
     assert source_of(weighted_gram()) == GRAM
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_keep_value_and_dtype(dtype):
+    """Also small, negative and special ones, beside masks, and beside numbers that are not arrays."""
+    x, m = leaf((5,), np.dtype(dtype), ("variable", "x")), leaf((), np.dtype(dtype), ("variable", "m"))
+    roots = [
+        add([scale(-0.1, x), constant(1e-30, (5,), x.dtype)]),
+        apply("maximum", x, constant(-0.3, (5,), x.dtype)),
+        apply("less", x, constant(0.1, (5,), x.dtype)),
+        scale(0.1, apply("exp", scale(-1e-5, x))),
+        multiply(scale(0.1, m), m),
+        einsum([scale(0.1, m), x], [(), (0,)], (0,)),
+    ]
+    inputs = leaves(roots)
+    compiled = compile_plan(make_plan(roots, inputs))
+    assert "c0 = np.array(" in compiled.source
+    values = {x: np.array([0.1, -0.3, 0.7, np.inf, -2.0], dtype), m: np.asarray(0.3, dtype)}
+    found = compiled(*[values[node] for node in inputs])
+    for one, other, root in zip(found, evaluate(roots, values), roots, strict=True):
+        assert one.dtype == root.dtype
+        np.testing.assert_allclose(one, other, rtol=2 * np.finfo(dtype).eps)
 
 
 CONTRACTIONS = [

@@ -17,6 +17,7 @@ from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, l
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout, lower_place
 from einsumad.execution.lowering.memory_order import order_of
+from einsumad.execution.lowering.numbers import with_named_numbers
 from einsumad.execution.lowering.operands import Registers, registers_of
 from einsumad.execution.lowering.patched import lower_patched
 from einsumad.execution.lowering.slices import lower_sliced
@@ -85,7 +86,9 @@ def lower(plan: Plan, *, loops: bool = False) -> str:
         body.append(_written(steps, region.made, region.lines, held))
     functions = [region.function for _, region in regions if region is not None]
     results = [_result(register, copied, registers) for register, copied in zip(plan.outputs, plan.copied, strict=True)]
-    return "\n".join([*functions, assemble(len(plan.inputs), body, results, plan.outputs)])
+    numbers = [f"{name} = {made}" for made, name in registers.numbers.items()]
+    text = assemble(len(plan.inputs), body, results, plan.outputs)
+    return "\n".join([*numbers, *([""] if numbers else []), *functions, text])
 
 
 def _in_calls(
@@ -148,7 +151,7 @@ def statements(step: Step, registers: Registers) -> list[str]:
     lowering = _LOWERINGS.get(type(step.kernel))
     if lowering is None:
         raise InternalError(f"no lowering for {type(step.kernel).__name__}")
-    return lowering(step, step.kernel, registers)
+    return with_named_numbers(lowering(step, step.kernel, registers), step, registers)
 
 
 _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {

@@ -26,7 +26,8 @@ class Registers:
 
     `orders` has the axes of a register, slowest first, and `buffers` the register that allocated its memory; both grow
     as steps are lowered. `into` has names of memory that values are to be written to; who does so takes the name out.
-    `added_up` has the registers that are only added up by index in the end, which goes column by column.
+    `added_up` has the registers that are only added up by index in the end, which goes column by column. `numbers` has
+    names for the text of numbers that are made once.
     """
 
     shapes: list[Shape]
@@ -36,6 +37,7 @@ class Registers:
     buffers: dict[int, int] = field(default_factory=dict)
     into: dict[int, str] = field(default_factory=dict)
     added_up: frozenset[int] = frozenset()
+    numbers: dict[str, str] = field(default_factory=dict)
 
 
 def registers_of(plan: Plan) -> Registers:
