@@ -76,6 +76,16 @@ def test_products_of_a_jacobian():
     same(pullback(np.array(2.0)), 2 * gradient)
 
 
+def test_parts_of_which_nothing_but_their_number_counts():
+    """Where a parameter is added to each sample, a derivative has a term that is the sum of ones."""
+    both = lambda limit: ea.value_grad_and_hessian(lambda w: np.sum((X @ w + w[0]) ** 2), memory_limit=limit)  # noqa: E731
+    assert is_split(both(LIMIT), W)
+    for found, expected in zip(both(LIMIT)(W), both(None)(W), strict=True):
+        same(found, expected)
+    Z = X + np.eye(K)[0]
+    same(both(LIMIT)(W)[2], 2 * Z.T @ Z)
+
+
 def test_residuals():
     def residuals(w):
         return np.tanh(X @ w)
