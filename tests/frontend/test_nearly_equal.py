@@ -125,10 +125,13 @@ OTHERS = {"equal": np.diag([3.0, 1.0, 1.0]), "close": np.diag([3.0, 1.0, 1.0 + 1
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "cross-country"])
 @pytest.mark.parametrize("name", SIMPLE)
 def test_single_ones_far_from_others_that_are_equal(name: str, mode: Any) -> None:
-    """They are analytic there: the derivatives are those that moving the others apart tends to."""
+    """They are analytic there: the derivatives are those that moving the others apart tends to.
+
+    Of third order in each mode that "auto" chooses from.
+    """
     for place, point in OTHERS.items():
         apart = point + np.diag([0, 0, 1e-4])
-        orders = (1, 2) if name == "singular vectors" else (1, 2, 3)
+        orders = (1, 2) if name == "singular vectors" or mode == "auto" else (1, 2, 3)
         for order in orders if place == "equal" else (2,):
             found = ea.derivative(SIMPLE[name], order=order, mode=mode)(point)
             expected = ea.derivative(SIMPLE[name], order=order, mode=mode)(apart)
