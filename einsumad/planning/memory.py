@@ -222,7 +222,7 @@ def _takes_diagonal(kernel: Kernel) -> bool:
         case Layout():
             return len(set(kernel.labels)) < len(kernel.labels)
         case Take():
-            return not set(kernel.places).isdisjoint(kernel.labels)
+            return any(len(set(labels)) < len(labels) for labels in (kernel.labels, kernel.places))
         case Pad():
             return kernel.place in kernel.labels
     return False
