@@ -28,13 +28,13 @@ from tests.strategies import (
     programs,
 )
 
-THOUSANDS = settings(max_examples=max(1200, settings().max_examples))
-HUNDREDS = settings(max_examples=max(250, settings().max_examples))
+MANY = settings(max_examples=max(600, settings().max_examples))
+FEWER = settings(max_examples=max(150, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
 
 @pytest.mark.fuzz
-@THOUSANDS
+@MANY
 @given(programs(POLYNOMIAL, most_steps=5), st.sampled_from(MODES), st.sampled_from([1, 2]), SEEDS, st.booleans())
 def test_polynomials_have_exact_derivatives(
     program: Program, mode: Mode, order: int, seed: int, simplify: bool
@@ -64,14 +64,14 @@ def check_exact(program: Program, mode: Mode, order: int, seed: int, simplify: b
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(1000, settings().max_examples))
+@settings(max_examples=max(500, settings().max_examples))
 @given(programs(most_steps=5), SEEDS)
 def test_modes_agree_to_first_order(program: Program, seed: int) -> None:
     check_jacobians(program, seed, 1e-8)
 
 
 @pytest.mark.fuzz
-@HUNDREDS
+@FEWER
 @given(programs(dtype=np.float32, most_steps=5), SEEDS)
 def test_modes_agree_to_first_order_in_single_precision(program: Program, seed: int) -> None:
     check_jacobians(program, seed, 5e-3)
@@ -98,7 +98,7 @@ def checked_values(roots: Sequence[Node], program: Program) -> dict[Node, Any]:
 
 
 @pytest.mark.fuzz
-@HUNDREDS
+@FEWER
 @given(programs(most_steps=4), SEEDS)
 def test_modes_agree_to_second_order(program: Program, seed: int) -> None:
     check_hessians(program, seed, 1e-7)
@@ -132,7 +132,7 @@ def swap_last(tensor: Any, root: Node, which: Sequence[Node]) -> Any:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(300, settings().max_examples))
+@settings(max_examples=max(200, settings().max_examples))
 @given(programs(most_steps=5), st.sampled_from(MODES), SEEDS)
 def test_compiled_derivatives_are_those_of_the_reference(program: Program, mode: Mode, seed: int) -> None:
     """Value, gradients and second derivatives of one plan."""
@@ -148,7 +148,7 @@ def test_compiled_derivatives_are_those_of_the_reference(program: Program, mode:
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(400, settings().max_examples))
+@settings(max_examples=max(250, settings().max_examples))
 @given(programs(DIFFERENTIABLE, most_steps=4), st.sampled_from(MODES), SEEDS)
 def test_derivatives_are_those_of_differences(program: Program, mode: Mode, seed: int) -> None:
     """First order against differences of the value, second order against differences of the first."""

@@ -23,6 +23,7 @@ from einsumad.compressed.tensor import CompressedTensor, is_number, not_added
 from einsumad.compressed.text import blocks_text
 from einsumad.compressed.values import Structured
 from einsumad.errors import ShapeError
+from einsumad.planning import checked_limit
 
 Fetch: TypeAlias = Callable[[Sequence[Pair]], Sequence[Sequence[Any]]]
 
@@ -92,10 +93,10 @@ class BlockTensor(SquareMatrix, Shown):
 
     def dense(self, *, memory_limit: int | None = None) -> Any:
         """The blocks as arrays, in a tree of trees like that of ``ea.hessian``; over the limit MemoryLimitError."""
-        blocks = self.blocks()
+        blocks, limit = self.blocks(), checked_limit(memory_limit)
         rows = []
         for i in range(len(self)):
-            row = [blocks[i, j].compute([blocks[i, j].form.node], memory_limit)[0] for j in range(len(self))]
+            row = [blocks[i, j].compute([blocks[i, j].form.node], limit)[0] for j in range(len(self))]
             rows.append(self.layout.unflatten(row))
         return self.layout.unflatten(rows)
 
@@ -106,7 +107,7 @@ class BlockTensor(SquareMatrix, Shown):
 
     def inverse(self, *, memory_limit: int | None = None) -> BlockTensor:
         """The inverse, block by block through Schur complements, each in its structure where it has one."""
-        return self._of(self._system("inverse").inverse(memory_limit), self.symmetric)
+        return self._of(self._system("inverse").inverse(checked_limit(memory_limit)), self.symmetric)
 
     def to_sparse(self) -> Any:
         """The whole as a sparse array of SciPy."""

@@ -6,7 +6,6 @@ Invariant: the terms over the slots, with the values of the cores put in, add up
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
@@ -19,6 +18,7 @@ from einsumad.compressed.symmetry import SYMMETRIC, is_symmetric, oriented
 from einsumad.compressed.terms import Term, write_sum
 from einsumad.errors import InternalError
 from einsumad.graph import Leaf, Node, Selection, Shape, leaf, selection
+from einsumad.locks import module_lock
 from einsumad.planning import Factor
 
 
@@ -54,7 +54,7 @@ class Compressed:
 
 
 _forms: WeakValueDictionary[tuple[Node, int, bool], Form] = WeakValueDictionary()
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:

@@ -18,6 +18,7 @@ import numpy as np
 from einsumad.compressed.factorisations import Factorisation, Inertia, conjugate_gradient
 from einsumad.compressed.systems import System
 from einsumad.errors import LinearAlgebraError
+from einsumad.planning import checked_limit
 
 METHODS = ("auto", "cg")
 _MOST_KEPT = 2
@@ -69,7 +70,7 @@ class SquareMatrix(ABC):
         :class:`MemoryLimitError` before anything over the limit (default: the machine's memory) is computed.
         """
         system = self._system("factorise")
-        key = (_checked_damping(damping), memory_limit)
+        key = (_checked_damping(damping), checked_limit(memory_limit))
         with self._lock:
             known = self._factorised.get(key)
         if known is None:

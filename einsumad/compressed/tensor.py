@@ -22,6 +22,7 @@ from einsumad.compressed.text import structure_text
 from einsumad.compressed.values import Structured, read_only, times
 from einsumad.errors import ShapeError
 from einsumad.graph import structural_key
+from einsumad.planning import checked_limit
 
 
 class CompressedTensor(SquareMatrix, Shown):
@@ -85,7 +86,7 @@ class CompressedTensor(SquareMatrix, Shown):
 
     def dense(self, *, memory_limit: int | None = None) -> np.ndarray:
         """The tensor as an array; over the limit (default: the machine's memory) :class:`MemoryLimitError`."""
-        (result,) = self.held.compute([self.held.form.node], memory_limit)
+        (result,) = self.held.compute([self.held.form.node], checked_limit(memory_limit))
         return result
 
     def inverse(self, *, memory_limit: int | None = None) -> CompressedTensor:
@@ -94,7 +95,7 @@ class CompressedTensor(SquareMatrix, Shown):
         Raises :class:`LinearAlgebraError` for a singular matrix.
         """
         self._system("inverse")
-        return CompressedTensor(choose(self.held.form, memory_limit).inverse(self.held.arrays))
+        return CompressedTensor(choose(self.held.form, checked_limit(memory_limit)).inverse(self.held.arrays))
 
     def to_sparse(self) -> Any:
         """The matrix of flattened rows and columns as a sparse array of SciPy: what is not zero by the structure."""

@@ -45,6 +45,15 @@ def take(x: Array, index: Array, axis: int) -> Array:
     return np.take(x, index, axis)
 
 
+def take_paired(x: Array, index: Array, own: Sequence[int]) -> Array:
+    """The array ``T[r, s, .., ..] = x[index[r, s, ..], r, ..]``: axes after the first are `own` ones of the index."""
+    _check_bounds(index, x.shape[0])
+    behind = [index.ndim - 1 - axis for axis in own]
+    rows = [np.arange(size).reshape(-1, *[1] * count) for size, count in zip(x.shape[1:], behind, strict=False)]
+    found: Array = x[(index, *rows)]
+    return found
+
+
 def inside(size: int, sizes: Sizes, strides: Sizes, offset: int) -> Array:
     """Where ``0 <= offset + strides · (p, q, ..) < size``."""
     at = _places(sizes, strides, offset)
@@ -172,5 +181,7 @@ def _check_bounds(index: Array, size: int) -> None:
         raise IndexError(f"index {worst} is out of bounds for an axis of size {size}")
 
 
-MOVES: Mapping[str, Callable[..., Array]] = {each.__name__: each for each in (window, pad, take, inside, overlap, put)}
+MOVES: Mapping[str, Callable[..., Array]] = {
+    each.__name__: each for each in (window, pad, take, take_paired, inside, overlap, put)
+}
 """The functions by the names that generated source has for them."""

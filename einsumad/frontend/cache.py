@@ -9,7 +9,6 @@ entry is only used if they come out the same.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from einsumad.execution.backends import ArrayPlan, Home, ready_for
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
 from einsumad.frontend.timing import seconds_spent, spending
 from einsumad.graph import Leaf, Node, leaves
+from einsumad.locks import module_lock
 from einsumad.planning import (
     Choice,
     PlanningKey,
@@ -99,7 +99,7 @@ class Derivation:
 
 
 _entries: OrderedDict[object, Derivation] = OrderedDict()
-_lock = threading.RLock()
+_lock = module_lock()
 _counts: Counter[str] = Counter()
 
 

@@ -7,7 +7,6 @@ lost, whatever is made of it. The functions of users are not asked: a value of t
 
 from __future__ import annotations
 
-import threading
 from weakref import WeakSet
 
 from einsumad.calculus import flows, is_active
@@ -15,9 +14,10 @@ from einsumad.frontend.looks import look
 from einsumad.frontend.variables import is_constant
 from einsumad.functions import is_own
 from einsumad.graph import General, Leaf, Node
+from einsumad.locks import module_lock
 
 _without: WeakSet[Node] = WeakSet()
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 def carries_derivative(node: Node) -> bool:

@@ -28,12 +28,12 @@ from einsumad.frontend.structured import containers, holds_structured
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
-from einsumad.frontend.transforms import Transform, check_memory_limit, document_like
+from einsumad.frontend.transforms import Transform, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import make_plan, plan_within, planning_key, progress_of_jacobians
+from einsumad.planning import checked_limit, make_plan, plan_within, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -80,7 +80,7 @@ class Compiled:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"compile needs a function, got {type(self.function).__name__}")
-        check_memory_limit(self.memory_limit)
+        object.__setattr__(self, "memory_limit", checked_limit(self.memory_limit))
         if self.numba:
             check_numba()
         document_like(self, self.function)

@@ -13,11 +13,12 @@ from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.values import home_among, known_value, remember
 from einsumad.frontend.variables import add_to_gradient, requires_gradient
 from einsumad.graph import Node, leaves, structural_key, with_slots
-from einsumad.planning import Request, derive
+from einsumad.planning import Request, checked_limit, derive
 
 
 def backward(root: Node, memory_limit: int | None = None) -> None:
     """Add the gradient of a scalar to every leaf it depends on that requires one."""
+    memory_limit = checked_limit(memory_limit)
     if root.shape != ():
         raise DifferentiationError(f"backward() needs a scalar, got shape {root.shape}: sum it first")
     if root.dtype.kind != "f":

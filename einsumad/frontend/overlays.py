@@ -8,7 +8,6 @@ the very index of a write is what was written there.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -19,6 +18,7 @@ from einsumad.frontend.axes import insert_axes
 from einsumad.frontend.broadcasting import product
 from einsumad.frontend.lifting import as_node
 from einsumad.graph import Node, Zero, add
+from einsumad.locks import module_lock
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class Write:
 
 
 _overlays: WeakKeyDictionary[Node, Overlay] = WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 def overlaid(node: Node, places: np.ndarray, write: Write) -> Node:

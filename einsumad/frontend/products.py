@@ -12,13 +12,12 @@ from typing import Any
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.requests import Asked, answer, direction_nodes
 from einsumad.frontend.tracing import Trace, trace
-from einsumad.frontend.transforms import check_memory_limit, check_outputs, parameter_names
+from einsumad.frontend.transforms import check_outputs, parameter_names
 from einsumad.frontend.trees import flatten, unflatten
-from einsumad.planning import Request
+from einsumad.planning import Request, checked_limit
 
 
 def _trace_all(f: Callable[..., Any], primals: Sequence[Any], name: str, memory_limit: int | None) -> Trace:
-    check_memory_limit(memory_limit)
     if not primals:
         raise TypeError(f"{name} needs at least one primal")
     with copies_within(memory_limit):
@@ -41,10 +40,11 @@ def jvp(
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp needs a tuple of primals and a tuple of tangents")
-    found = _trace_all(f, primals, "jvp", memory_limit)
+    limit = checked_limit(memory_limit)
+    found = _trace_all(f, primals, "jvp", limit)
     variables = found.variables
     directions = direction_nodes(flatten(tuple(tangents)), variables.leaves, "tangent", variables.tree)
-    flat = answer(Asked(Request("jvp"), found.outputs, variables, directions), memory_limit)
+    flat = answer(Asked(Request("jvp"), found.outputs, variables, directions), limit)
     count = len(found.outputs)
     return unflatten(found.tree, flat[:count]), unflatten(found.tree, flat[count:])
 
@@ -59,12 +59,13 @@ def vjp(f: Callable[..., Any], *primals: Any, memory_limit: int | None = None) -
     >>> pullback(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    found = _trace_all(f, primals, "vjp", memory_limit)
-    flat = answer(Asked(Request("derivatives", (0,)), found.outputs, found.variables), memory_limit)
+    limit = checked_limit(memory_limit)
+    found = _trace_all(f, primals, "vjp", limit)
+    flat = answer(Asked(Request("derivatives", (0,)), found.outputs, found.variables), limit)
 
     def pullback(cotangent: Any) -> Any:
         given = direction_nodes(flatten(cotangent), found.outputs, "cotangent", found.tree)
-        pulled = answer(Asked(Request("vjp"), found.outputs, found.variables, given), memory_limit)
+        pulled = answer(Asked(Request("vjp"), found.outputs, found.variables, given), limit)
         result = found.variables.unflatten(pulled)
         return result[0] if len(primals) == 1 else result
 

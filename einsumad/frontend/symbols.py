@@ -19,7 +19,6 @@ from einsumad.frontend.recording import recording
 from einsumad.frontend.registry import call_function
 from einsumad.frontend.structured import from_parts, in_structure, refuse_elsewhere
 from einsumad.frontend.tensor import Tensor, wrap
-from einsumad.frontend.transforms import check_memory_limit
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.frontend.values import value_of
 from einsumad.graph import Leaf, Node, leaf, structural_key, with_slots
@@ -27,6 +26,7 @@ from einsumad.planning import (
     STRATEGIES,
     Request,
     Strategy,
+    checked_limit,
     derive,
     progress_of_functions,
     progress_of_jacobians,
@@ -110,7 +110,7 @@ def evaluate(
     Raises :class:`TracingError` naming variables that are needed and have no value, and :class:`ShapeError` for values
     that do not fit.
     """
-    check_memory_limit(memory_limit)
+    memory_limit = checked_limit(memory_limit)
     outputs, tree = flatten(expressions)
     roots = tuple([as_node(output) for output in outputs])
     given = _given_values({} if values is None else values)

@@ -6,18 +6,19 @@ such as a derivation inside of a trace, is not counted for the other.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Literal, TypeAlias, get_args
 
+from einsumad.locks import module_lock
+
 Stage: TypeAlias = Literal["tracing", "deriving", "planning", "compiling"]
 
 _inside: ContextVar[list[float] | None] = ContextVar("seconds of stages inside the open one", default=None)
 _seconds: dict[str, float] = dict.fromkeys(get_args(Stage), 0.0)
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 @contextmanager

@@ -13,8 +13,6 @@ from functools import cached_property
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.requests import Asked, answer, direction_nodes
@@ -22,7 +20,7 @@ from einsumad.frontend.structured import Results, arranged, hessian_of
 from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.trees import flatten, unflatten
 from einsumad.graph import Node
-from einsumad.planning import STRATEGIES, Request, Strategy
+from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit
 
 Argnums = int | tuple[int, ...]
 
@@ -49,7 +47,7 @@ class Transform:
         if not callable(self.function):
             raise TypeError(f"{self.name} needs a function, got {type(self.function).__name__}")
         check_argnums(self.argnums)
-        check_memory_limit(self.memory_limit)
+        object.__setattr__(self, "memory_limit", checked_limit(self.memory_limit))
         if self.request.strategy not in STRATEGIES:
             raise ValueError(f"mode must be one of {', '.join(STRATEGIES)}, got {self.request.strategy!r}")
         document_like(self, self.function)
@@ -88,12 +86,6 @@ class Transform:
         if self.in_structure is not None:
             return self.in_structure(found, Results(asked, self.memory_limit))
         return self.arrange(found, answer(asked, self.memory_limit))
-
-
-def check_memory_limit(limit: Any) -> None:
-    """Refuse what is no number of bytes."""
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit <= 0):
-        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
 
 
 def document_like(wrapper: Any, function: Callable[..., Any]) -> None:

@@ -9,7 +9,6 @@ An array of another library than NumPy is stored as such, on its device; this is
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,11 +20,12 @@ from einsumad.execution.backends import Home, common_home, library_of, shape_and
 from einsumad.frontend.looks import look
 from einsumad.frontend.mapped import check_copy, is_read_only_map
 from einsumad.graph import Leaf, Node
+from einsumad.locks import module_lock
 
 _values: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 _homes: WeakKeyDictionary[Node, Home] = WeakKeyDictionary()
 _deferred: WeakKeyDictionary[Node, Callable[[], np.ndarray | None]] = WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 def snapshot(array: Any) -> np.ndarray:

@@ -6,7 +6,6 @@ is an array that a user made a tensor of: it has its value for good, and may be 
 
 from __future__ import annotations
 
-import threading
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -14,12 +13,13 @@ import numpy as np
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.looks import look
 from einsumad.graph import Leaf, Node
+from einsumad.locks import module_lock
 
 _variables: WeakSet[Node] = WeakSet()
 _constants: WeakSet[Node] = WeakSet()
 _requiring: WeakSet[Node] = WeakSet()
 _gradients: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
-_lock = threading.RLock()
+_lock = module_lock()
 
 
 def mark_variable(leaf: Leaf) -> Leaf:

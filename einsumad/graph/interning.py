@@ -7,7 +7,6 @@ object for as long as one of them lives, in every thread.
 from __future__ import annotations
 
 import marshal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,12 +17,13 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from einsumad.graph.nodes import Leaf, LeafKey, Node
+from einsumad.locks import module_lock
 
 _LEAVES_IN_ORDER_KEY = 8
 _MARSHAL_VERSION = 2  # the last version without back references, hence a function of the content alone
 _table: WeakValueDictionary[bytes, Node] = WeakValueDictionary()
 # reentrant: a collection that starts inside may run finalisers that build graph
-_lock = threading.RLock()
+_lock = module_lock()
 
 _made: ContextVar[list[Node] | None] = ContextVar("nodes that were asked for", default=None)
 

@@ -12,7 +12,7 @@ from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.lengths import Whole, cheaper, length_of_parts, within
 from einsumad.planning.limited import plan_within
 from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
-from einsumad.planning.memory import physical_memory
+from einsumad.planning.memory import checked_limit, physical_memory
 from einsumad.planning.options import (
     PlannerOptions,
     PlanningKey,
@@ -61,6 +61,7 @@ __all__ = [
     "binarise",
     "calibrated",
     "cheaper",
+    "checked_limit",
     "cut",
     "cuttable_indices",
     "derive",

@@ -76,10 +76,12 @@ def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 def _summed_inside(node: Einsum) -> Node | None:
     """``Σ_k (A B[k] + C D[k]) = A Σ_k B[k] + C Σ_k D[k]``, where one factor of each term has what is summed."""
-    (total, *others), (labels, *_) = node.operands, node.inputs
+    if len(node.operands) != 1:
+        return None
+    (total,), (labels,) = node.operands, node.inputs
     rank = len(node.shape)
     gone = {axis for axis, label in enumerate(labels) if label >= rank}
-    if others or not gone or not isinstance(total, Add) or total.dtype != node.dtype or len(set(labels)) < len(labels):
+    if not gone or not isinstance(total, Add) or total.dtype != node.dtype or len(set(labels)) < len(labels):
         return None
     output = [labels.index(label) for label in range(rank)]
     terms: list[Node] = []

@@ -37,7 +37,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
-from einsumad.planning.files import read_json, write_json
+from einsumad.planning.files import is_file, read_json, write_json
 from einsumad.planning.stored import Stored
 
 FORMAT = 1
@@ -56,7 +56,7 @@ def write_graph(folder: str, key: Mapping[str, Any], made: Stored, leaves: Seque
         return
     try:
         write_json(_path(folder, full), {"key": full, "digest": _digest(body), **body})
-    except OSError as error:
+    except (OSError, ValueError) as error:
         warnings.warn(f"nothing is kept in {folder}: {error}", stacklevel=2)
 
 
@@ -69,7 +69,7 @@ def read_graph(
     """
     full = _full(key)
     path = _path(folder, full)
-    if not path.is_file():
+    if not is_file(path):
         return None
     try:
         content = read_json(path, _MOST_CHARACTERS)

@@ -6,9 +6,10 @@ everywhere, unless somebody calibrated this one; so by itself one program has on
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from importlib import import_module
+
+from einsumad.locks import module_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class _Current:
     """The machine of this process, and how often it was set."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = module_lock()
         self.machine: Machine | None = None
         self.number = 0
 

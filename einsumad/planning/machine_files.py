@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.planning.files import read_json, write_json
+from einsumad.planning.files import is_file, read_json, write_json
 
 VARIABLE = "EINSUMAD_MACHINE"
 """The environment variable: ``default`` for the default machine, or the path of a file."""
@@ -38,9 +38,19 @@ _LARGEST_FILE = 100_000
 
 
 def cache_folder() -> Path:
-    """The folder of einsumad among the caches of the user: that of the system, or ``XDG_CACHE_HOME``."""
+    """The folder of einsumad among the caches of the user: that of the system, or ``XDG_CACHE_HOME``.
+
+    Raises :class:`FileNotFoundError` for a user who has no home folder, such as one of a container.
+    """
     if given := os.environ.get("XDG_CACHE_HOME"):
         return Path(given) / "einsumad"
+    try:
+        return _system_folder()
+    except RuntimeError as error:
+        raise FileNotFoundError("this user has no home folder: set XDG_CACHE_HOME to a folder for caches") from error
+
+
+def _system_folder() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local"))) / "einsumad" / "Cache"
     if sys.platform == "darwin":
@@ -82,18 +92,25 @@ def machine_file() -> Path:
 def read_rates() -> dict[str, float] | None:
     """The rates in the file for this machine; None where there is none, or none that can be used."""
     given = os.environ.get(VARIABLE)
-    if given == "default" or (not given and not cache_folder().is_dir()):
+    if given == "default" or (not given and not _has_folder()):
         return None
     path = machine_file()
-    if not path.is_file():
+    if not is_file(path):
         if given:
-            _warn(path, f"{VARIABLE} names it, and there is no such file")
+            _warn(path, f"{VARIABLE} names it, and there is no such file that may be read")
         return None
     try:
         return _checked(read_json(path, _LARGEST_FILE), foreign=bool(given))
     except (OSError, ValueError) as error:
         _warn(path, str(error))
     return None
+
+
+def _has_folder() -> bool:
+    try:
+        return cache_folder().is_dir()
+    except OSError:
+        return False
 
 
 def _warn(path: Path, reason: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,15 @@ def physical_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return _FALLBACK
+
+
+def checked_limit(limit: Any) -> int | None:
+    """A limit of memory as a number of bytes, None for that of the machine; :class:`ValueError` for anything else."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit <= 0:
+        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
+    return int(limit)  # a small integer of NumPy would overflow where bytes are counted
 
 
 def is_view(kernel: Kernel, operand_dtypes: Sequence[np.dtype], ndim: int, dtype: np.dtype) -> bool:
@@ -212,7 +222,7 @@ def _takes_diagonal(kernel: Kernel) -> bool:
         case Layout():
             return len(set(kernel.labels)) < len(kernel.labels)
         case Take():
-            return not set(kernel.places).isdisjoint(kernel.labels)
+            return any(len(set(labels)) < len(labels) for labels in (kernel.labels, kernel.places))
         case Pad():
             return kernel.place in kernel.labels
     return False

@@ -8,7 +8,6 @@ options, the machine and the version; whatever is wrong with a file, the graph i
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from einsumad.functions import is_own
 from einsumad.graph import General, Leaf, Node, structural_key, topological
+from einsumad.locks import module_lock
 from einsumad.planning.machine import machine_in_force
 from einsumad.planning.options import in_force
 
@@ -45,7 +45,7 @@ _entered: ContextVar[tuple[str | None, ...]] = ContextVar("folders of plans", de
 
 class _Counts:
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = module_lock()
         self.loaded = 0
 
 

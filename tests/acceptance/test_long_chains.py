@@ -1,4 +1,4 @@
-"""Chains of 100,000 operations: no recursion anywhere, and time that grows with the length (takes a minute)."""
+"""Chains of up to 100,000 operations: no recursion anywhere, and time that grows with the length (takes a while)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import einsumad as ea
 from tests.acceptance.chains import RATE, chain
 
 ROOT = Path(__file__).parents[2]
-SHORT, LONG = 5_000, 50_000  # steps of two operations each
+SHORT, LONG, LONGEST = 1_000, 10_000, 50_000  # steps of two operations each
 
 
-def life(steps: int) -> dict[str, Any]:
-    """What a chain of so many steps went through in a process with a recursion limit of 200."""
-    command = [sys.executable, "-m", "tests.acceptance.chains", str(steps)]
+def life(steps: int, *options: str) -> dict[str, Any]:
+    """What a chain of so many steps went through in a process with a recursion limit of 200 and a small stack."""
+    command = [sys.executable, "-m", "tests.acceptance.chains", str(steps), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -35,19 +37,31 @@ def check_values(found: dict[str, Any], steps: int) -> None:
     assert found["restored"] == found["value"]
 
 
-def test_life_of_a_chain_of_100000_operations():
-    """Built, printed, evaluated, differentiated, copied, pickled and deleted, in linear time.
+def grows_linearly(long: dict[str, Any], short: dict[str, Any]) -> None:
+    """Ten times as long takes about ten times as long; quadratic growth would take a hundred times."""
+    for part, seconds in long["seconds"].items():
+        assert seconds < 20 * short["seconds"][part] + 0.5, part
 
-    Ten times as long takes about ten times as long; quadratic growth would take a hundred times.
-    """
-    short, long = life(SHORT), life(LONG)
-    check_values(short, SHORT)
-    check_values(long, LONG)
+
+@pytest.mark.fuzz
+def test_life_of_a_long_chain():
+    """Built, printed, evaluated, differentiated, copied, pickled and deleted, in linear time; longer in `make fuzz`."""
+    times = 1 if settings().max_examples <= 100 else 5
+    short, long = life(times * SHORT), life(times * LONG)
+    check_values(short, times * SHORT)
+    check_values(long, times * LONG)
+    grows_linearly(long, short)
+
+
+def test_a_chain_of_100000_operations_that_is_not_evaluated():
+    """Built, printed, copied, pickled and deleted, in linear time."""
+    short, long = life(LONGEST // 10, "kept"), life(LONGEST, "kept")
+    assert long["copied"]
+    assert long["restored"] == [2]
     assert "not shown" in long["text"]
     assert len(long["text"]) < 5000
     assert len(long["repr"]) < 200
-    for part, seconds in long["seconds"].items():
-        assert seconds < 20 * short["seconds"][part] + 0.5, part
+    grows_linearly(long, short)
 
 
 @pytest.mark.parametrize("transform", [ea.grad, lambda f: lambda x: ea.hvp(f)(x, np.ones(2))])

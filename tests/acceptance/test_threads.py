@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 
@@ -115,3 +117,67 @@ def test_symbols_of_one_name_are_one_variable_in_all_threads():
 
     nodes = at_once([build] * THREADS)
     assert all(node is nodes[0] for node in nodes)
+
+
+FORKING = """
+import os, signal, sys, threading, time
+import numpy as np, einsumad as ea
+from einsumad import locks
+from einsumad.frontend import cache
+
+def hessian():
+    return ea.hessian(lambda x: np.sum(np.tanh(np.outer(x, x) @ x) ** 2))(np.array([0.3, -0.2, 0.5]))
+
+def forked():
+    process = os.fork()
+    if process == 0:
+        signal.alarm(30)
+        cache.clear()
+        os._exit(not np.array_equal(hessian(), expected))
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+def holding(one, other):
+    with one:
+        taken.set()
+        time.sleep(0.01)
+        with other:
+            time.sleep(0.01)
+
+expected = hessian()
+assert len(locks._locks) > 5
+for one in locks._locks:
+    taken = threading.Event()
+    thread = threading.Thread(target=holding, args=(one, locks._locks[0]))
+    thread.start()
+    taken.wait()
+    assert forked() == 0
+    thread.join()
+
+ended = []
+
+def busy():
+    while not ended:
+        cache.clear()
+        hessian()
+
+def forks():
+    codes.extend([forked() for _ in range(5)])
+
+codes = []
+threads = [threading.Thread(target=work) for work in (busy, busy, forks, forks)]
+for thread in threads:
+    thread.start()
+for thread in threads[2:]:
+    thread.join()
+ended.append(True)
+assert codes == [0] * 10
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_processes_that_are_forked_while_threads_work():
+    """Nothing that a thread of the old process holds stops the new one, and nobody waits for another in a circle."""
+    command = [sys.executable, "-W", "ignore:.*use of fork:DeprecationWarning", "-c", FORKING]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "done\n", done.stderr[-2000:]

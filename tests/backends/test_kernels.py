@@ -21,6 +21,7 @@ GENERATOR = np.random.default_rng(7)
 X = GENERATOR.normal(size=(6, 4))
 Y = GENERATOR.normal(size=6)
 PLACES = np.array([0, 2, 1, 2])
+ROWS = np.array([[0, 3], [2, 2], [1, 0], [3, 1], [0, 0], [2, 3]])
 SPD = 3 * np.eye(3)
 
 VECTORS: dict[str, Any] = {
@@ -39,6 +40,8 @@ VECTORS: dict[str, Any] = {
     "a matrix of it": lambda w: np.sum(np.linalg.inv(w.reshape(2, 2))) + np.linalg.det(w.reshape(2, 2)),
     "diagonals": lambda w: np.trace(np.outer(w, w) @ np.outer(w, w)) + np.sum(np.diag(w) ** 2),
     "order": lambda w: np.max(w) ** 2 + np.sort(w) @ np.arange(4.0) ** 2,
+    "rows in order": lambda w: np.sum(np.sort(X * w, axis=1) ** 2 @ np.arange(4.0)),
+    "an index of each row": lambda w: np.sum(np.take_along_axis(X * w, ROWS, 1) ** 3),
     "products": lambda w: np.prod(w) + np.sum(np.cumprod(w)),
     "norms": lambda w: np.linalg.norm(w) + np.std(w),
     "pads": lambda w: np.sum(np.pad(w, (2, 1)) ** 3) + np.sum(np.roll(w, 1) * w**2),

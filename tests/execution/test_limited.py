@@ -76,6 +76,16 @@ def test_products_of_a_jacobian():
     same(pullback(np.array(2.0)), 2 * gradient)
 
 
+def test_parts_of_which_nothing_but_their_number_counts():
+    """Where a parameter is added to each sample, a derivative has a term that is the sum of ones."""
+    both = lambda limit: ea.value_grad_and_hessian(lambda w: np.sum((X @ w + w[0]) ** 2), memory_limit=limit)  # noqa: E731
+    assert is_split(both(LIMIT), W)
+    for found, expected in zip(both(LIMIT)(W), both(None)(W), strict=True):
+        same(found, expected)
+    Z = X + np.eye(K)[0]
+    same(both(LIMIT)(W)[2], 2 * Z.T @ Z)
+
+
 def test_residuals():
     def residuals(w):
         return np.tanh(X @ w)
@@ -331,13 +341,27 @@ def test_results_do_not_share_memory():
     np.testing.assert_array_equal(same_as_given, given)
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "1 MB"])
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "1 MB", [10**6], float("inf")])
 def test_a_limit_is_a_number_of_bytes(limit):
+    structured = ea.hessian(lambda a, b: np.sum(a**3) * np.sum(b**2), (0, 1), compressed=True)(np.ones(3), np.ones(2))
     for call in (
         lambda: ea.grad(logistic, memory_limit=limit),
+        lambda: ea.compile(logistic, memory_limit=limit),
         lambda: ea.jvp(logistic, (W,), (W,), memory_limit=limit),
         lambda: ea.vjp(logistic, W, memory_limit=limit),
         lambda: ea.evaluate(ea.variable("x", 2), memory_limit=limit),
+        lambda: np.sum(ea.tensor(W, requires_grad=True) ** 2).backward(memory_limit=limit),
+        *[lambda H=H: H.dense(memory_limit=limit) for H in (structured, structured[0, 0])],
+        *[lambda H=H: H.inverse(memory_limit=limit) for H in (structured, structured[0, 0])],
+        *[lambda H=H: H.logdet(memory_limit=limit) for H in (structured, structured[0, 0])],
     ):
-        with pytest.raises(ValueError, match="memory_limit"):
+        with pytest.raises(ValueError, match="memory_limit must be a positive number of bytes"):
             call()
+
+
+def test_a_limit_may_be_an_integer_of_numpy():
+    """Whose own arithmetic, in few bits, is not used."""
+    fast = ea.compile(ea.grad(logistic), memory_limit=np.uint16(60_000))
+    np.testing.assert_array_equal(fast(W), ea.grad(logistic, memory_limit=60_000)(W))
+    with pytest.raises(ea.MemoryLimitError, match="over the limit of 100 bytes"):
+        ea.hessian(logistic, memory_limit=np.int8(100))(W)

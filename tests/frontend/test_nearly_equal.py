@@ -81,12 +81,13 @@ def check(pair: tuple[Function, Function], point: np.ndarray, orders: int) -> No
 
 
 @pytest.mark.fuzz
-@settings(max_examples=3 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=10 if settings().max_examples <= 100 else settings().max_examples)
 @given(st.sampled_from(list(SYMMETRIC)), GAPS, st.integers(0, 1000), st.sampled_from(["f8", "f4"]))
 def test_eigenvalues(name: str, gap: float, seed: int, dtype: str) -> None:
+    """To second order in the short run: third derivatives, which take seconds to derive, are those below."""
     rotation = np.linalg.qr(normal(3, 3, seed=seed))[0]
     point = symmetrised(rotation @ np.diag([1.0, 1.0 + gap, 0.3]) @ rotation.T).astype(dtype)
-    check(SYMMETRIC[name], point, 3 if dtype == "f8" else 2)
+    check(SYMMETRIC[name], point, 3 if dtype == "f8" and settings().max_examples > 100 else 2)
 
 
 @pytest.mark.fuzz
@@ -101,13 +102,14 @@ def test_singular_values(name: str, gap: float, shape: tuple[int, int], small: b
     check(GENERAL[name], point, 3 if name == "values" and settings().max_examples > 100 else 2)
 
 
-@pytest.mark.parametrize("gap", [1e-9, 1e-6])
-def test_what_was_wrong_once(gap: float) -> None:
+def test_third_derivatives() -> None:
+    """At gaps of which the least were wrong once, and have no third derivatives with enough digits."""
     rotation = np.linalg.qr(normal(3, 3, seed=1))[0]
-    point = symmetrised(rotation @ np.diag([1.0, 1.0 + gap, 0.3]) @ rotation.T)
-    for name, pair in SYMMETRIC.items():
-        check(pair, point, 2 if name == "parts" else 3)
-    assert np.isnan(ea.derivative(by_pairs, order=3)(point)).any()
+    for gap in (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1.0):
+        point = symmetrised(rotation @ np.diag([1.0, 1.0 + gap, 0.3]) @ rotation.T)
+        for name, pair in SYMMETRIC.items():
+            check(pair, point, 2 if name == "parts" else 3)
+        assert np.isnan(ea.derivative(by_pairs, order=3)(point)).any() == (gap < 1e-5)
 
 
 SIMPLE: dict[str, Function] = {
@@ -125,10 +127,13 @@ OTHERS = {"equal": np.diag([3.0, 1.0, 1.0]), "close": np.diag([3.0, 1.0, 1.0 + 1
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "cross-country"])
 @pytest.mark.parametrize("name", SIMPLE)
 def test_single_ones_far_from_others_that_are_equal(name: str, mode: Any) -> None:
-    """They are analytic there: the derivatives are those that moving the others apart tends to."""
+    """They are analytic there: the derivatives are those that moving the others apart tends to.
+
+    Of third order in each mode that "auto" chooses from.
+    """
     for place, point in OTHERS.items():
         apart = point + np.diag([0, 0, 1e-4])
-        orders = (1, 2) if name == "singular vectors" else (1, 2, 3)
+        orders = (1, 2) if name == "singular vectors" or mode == "auto" else (1, 2, 3)
         for order in orders if place == "equal" else (2,):
             found = ea.derivative(SIMPLE[name], order=order, mode=mode)(point)
             expected = ea.derivative(SIMPLE[name], order=order, mode=mode)(apart)

@@ -96,6 +96,33 @@ def test_the_environment_names_a_file_or_none(tmp_path, monkeypatch):
         assert read_rates() is None
 
 
+def test_a_user_without_a_home_has_the_default_machine(monkeypatch):
+    """Such as one of a container, whose number nobody knows."""
+
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", home)
+    assert read_quietly() is None
+    with pytest.raises(OSError, match="set XDG_CACHE_HOME"):
+        write_rates(RATES_OF_A_MACHINE)
+
+
+UNREADABLE = "a" * 300
+"""A name that the system refuses to look up, as it does one in a folder that is closed to this user."""
+
+
+def test_folders_and_files_that_cannot_be_looked_up(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / UNREADABLE))
+    assert read_quietly() is None
+    with pytest.raises(OSError, match="too long"):
+        write_rates(RATES_OF_A_MACHINE)
+    monkeypatch.setenv("EINSUMAD_MACHINE", str(tmp_path / UNREADABLE))
+    with pytest.warns(UserWarning, match="no such file that may be read"):
+        assert read_rates() is None
+
+
 def test_a_file_for_each_number_of_threads(monkeypatch):
     first = machine_file()
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "17")

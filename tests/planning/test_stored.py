@@ -20,6 +20,7 @@ import einsumad as ea
 from einsumad.frontend import cache
 from einsumad.graph import structural_key, topological
 from einsumad.planning import Machine, set_machine
+from einsumad.planning.files import write_json
 from einsumad.planning.graph_files import graph_of, table_of
 from einsumad.planning.machine import DEFAULT
 from einsumad.planning.stored import folder_in_force
@@ -310,13 +311,25 @@ def test_notes_are_checked(folder, notes):
         ea.hessian(f)(x)
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path):
+@pytest.mark.parametrize("name", ["file", "a" * 300, "a\0b"])
+def test_a_folder_that_cannot_be_written_to(tmp_path, name):
+    """Or looked into, as one that is closed to this user, or one that no folder can be called."""
     (tmp_path / "file").write_text("")
     f, x = FUNCTIONS["logistic"]
     cache.clear()
-    with ea.plan_cache(tmp_path / "file"), pytest.warns(UserWarning, match="nothing is kept in"):
+    with ea.plan_cache(tmp_path / name), pytest.warns(UserWarning, match="nothing is kept in"):
         found = ea.hessian(f)(x)
     assert found.shape == (3, 3)
+
+
+def test_a_write_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_json(tmp_path / "some.json", {})
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_folder_in_force(tmp_path, monkeypatch):

@@ -37,6 +37,7 @@ ROOTS = {
     "turned": summed(SCALED, CONTRACTED, output=(2, 1)),
     "two factors": summed(WEIGHTED, CONTRACTED),
     "a mask": summed(MASKED, CONTRACTED),
+    "a number, with no sum at all": einsum([], [], (), 3, float),
     "shared": add([summed(SCALED, CONTRACTED), einsum([add([SCALED, CONTRACTED]), W], [(0, 1, 2), (0,)], (1, 2))]),
 }
 

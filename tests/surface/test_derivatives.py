@@ -12,6 +12,14 @@ from tests.surface.checks import MODES, right_derivatives, single_precision
 from tests.surface.drawing import Drawer
 
 FUZZING = settings().max_examples > 100
+QUICKEST = {
+    "scipy.linalg.eigh, general": "forward",
+    "scipy.linalg.eigh": "forward",
+    "scipy.linalg.polar": "reverse",
+    "numpy.linalg.cond": "reverse",
+    "scipy.special.comb, repetition": "forward",
+}
+"""The mode of third order in the short run where the others take seconds: terms are many there."""
 DIFFERENTIABLE = [spec for spec in SPECS.values() if spec.order]
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
@@ -26,6 +34,7 @@ def test_derivatives_are_those_of_differences(spec: Spec, seed: int) -> None:
     rng = np.random.default_rng([seed, len(spec.name)])
     f, operands = spec.make(Drawer(rng, empty=FUZZING))
     turn = rng.integers(len(MODES))
+    turn = MODES.index(QUICKEST[spec.name]) if spec.name in QUICKEST else turn
     orders = {mode: spec.order if FUZZING or k == turn else min(spec.order, 1 + k % 2) for k, mode in enumerate(MODES)}
     right_derivatives(f, operands, rng, orders, accuracy=spec.accuracy)
 

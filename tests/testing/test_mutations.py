@@ -82,7 +82,7 @@ def never_flagged(case: Right, examples: int, record_property: Callable[[str, An
 @pytest.mark.fuzz
 @pytest.mark.parametrize("case", HARD, ids=name_of)
 def test_hard_right_derivatives_are_never_flagged(case: Right, record_property: Callable[[str, Any], None]) -> None:
-    never_flagged(case, 30 if settings().max_examples <= 100 else settings().max_examples, record_property)
+    never_flagged(case, 15 if settings().max_examples <= 100 else settings().max_examples, record_property)
 
 
 @pytest.mark.parametrize("case", OTHERS, ids=name_of)

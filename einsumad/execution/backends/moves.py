@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from einsumad.execution.backends.context import Context, Operation, permuted
 from einsumad.execution.backends.layouts import diagonals
 from einsumad.graph import BOOL, Labels, Shape
 from einsumad.planning.kernels import Merge, Overlap, Pad, Put, Take, Window
+from einsumad.planning.pairing import paired
 from einsumad.planning.primitives import numbers_in_order
 from einsumad.planning.steps import Step
 
@@ -100,26 +101,57 @@ def take(step: Step, kernel: Take, context: Context) -> Operation:
     home, register = context.home, context.register(step, 0)
     shape, dtype = context.shapes[register], context.dtypes[register]
     whole, whole_index = context.whole(step, 0), context.whole(step, 1)
-    axis = kernel.labels.index(kernel.at)
-    sizes = context.shapes[context.register(step, 1)]
-    read = (*shape[:axis], *sizes, *shape[axis + 1 :])
-    finish = _laid_out(home, (*kernel.labels[:axis], *kernel.places, *kernel.labels[axis + 1 :]), len(step.shape))
-    behind = len(shape) - axis - 1
+    size, sizes = shape[kernel.labels.index(kernel.at)], context.shapes[context.register(step, 1)]
+    way = _reading(home, kernel, shape, sizes)
+    finish = _laid_out(home, way.labels, len(step.shape))
+    behind = len(way.read) - way.axis - len(sizes)
 
     def run(x: Array, index: Array) -> Array:
         places = home.cast(home.xp.reshape(whole_index(index), (prod(sizes),)), _INDEX)
-        outside = out_of_bounds(home, index, places, shape[axis])
-        if not prod(read):
-            return finish(home.full(read, 0, dtype))
+        outside = out_of_bounds(home, index, places, size)
+        if not prod(way.read):
+            return finish(home.full(way.read, 0, dtype))
         if outside is not None:
             places = home.where(outside, home.full((), 0, _INDEX), places, _INDEX)
-        found = home.xp.take(whole(x), places, axis=axis)
+        found = home.xp.take(way.arranged(whole(x)), way.among_rows(places), axis=way.axis)
         if outside is not None:
             mask = home.xp.reshape(outside, (prod(sizes), *[1] * behind))
             found = home.where(mask, _nothing(dtype), found, dtype)
-        return finish(home.xp.reshape(found, read))
+        return finish(home.xp.reshape(found, way.read))
 
     return run
+
+
+class _Reading(NamedTuple):
+    """How an operand is arranged, at which places among its rows it is read along an axis, and what is read."""
+
+    arranged: Operation
+    among_rows: Operation
+    axis: int
+    read: Shape
+    labels: Labels
+
+
+def _reading(home: Home, kernel: Take, shape: Shape, sizes: Shape) -> _Reading:
+    """The axis as it is; or, where each row has an index of its own, one axis of what is read and the rows."""
+    pairs = paired(kernel)
+    if pairs is None:
+        axis = kernel.labels.index(kernel.at)
+        labels = (*kernel.labels[:axis], *kernel.places, *kernel.labels[axis + 1 :])
+        return _Reading(lambda x: x, lambda places: places, axis, (*shape[:axis], *sizes, *shape[axis + 1 :]), labels)
+    first = 1 + len(pairs.own)
+    held, rest = ([shape[axis] for axis in part] for part in (pairs.order[:first], pairs.order[first:]))
+    rows = np.zeros(sizes, _INDEX)
+    for axis, count in zip(pairs.own, held[1:], strict=True):
+        rows = rows * count + np.arange(count, dtype=_INDEX).reshape(-1, *[1] * (len(sizes) - 1 - axis))
+    row, turn, count = _Constant(home, rows.reshape(-1)), permuted(home, pairs.order), prod(held[1:])
+    return _Reading(
+        lambda x: home.xp.reshape(turn(x), (prod(held), *rest)),
+        lambda places: places * count + row(),
+        0,
+        (*sizes, *rest),
+        pairs.labels,
+    )
 
 
 def _nothing(dtype: np.dtype) -> float:

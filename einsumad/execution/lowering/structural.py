@@ -11,6 +11,7 @@ from einsumad.execution.lowering.operands import Registers, permuted, register_o
 from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import BOOL, Labels, Shape
 from einsumad.planning.kernels import Inside, Merge, Overlap, Pad, Put, Take, Window
+from einsumad.planning.pairing import paired
 from einsumad.planning.primitives import numbers_in_order
 from einsumad.planning.steps import Step
 
@@ -63,6 +64,8 @@ def lower_take(step: Step, kernel: Take, registers: Registers) -> list[str]:
     """The statement that reads an axis at the values of an index."""
     axis = kernel.labels.index(kernel.at)
     operand, index = (whole(register_of(step, k), registers) for k in range(2))
+    if pairs := paired(kernel):
+        return _laid_out(step, f"take_paired({permuted(operand, pairs.order)}, {index}, {pairs.own})", pairs.labels)
     text = f"take({operand}, {index}, {axis})"
     return _laid_out(step, text, (*kernel.labels[:axis], *kernel.places, *kernel.labels[axis + 1 :]))
 

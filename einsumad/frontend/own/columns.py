@@ -9,7 +9,6 @@ the Jacobian is known then, but its columns are the values at the unit vectors.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -21,11 +20,12 @@ from einsumad.execution import CompiledPlan, compile_plan
 from einsumad.frontend.own.definition import Definition
 from einsumad.functions import GeneralFunction, register_own
 from einsumad.graph import General, Leaf, Node, Params, Shape, general, leaves, ones, structural_key
+from einsumad.locks import module_lock
 from einsumad.planning import make_plan
 
 Array = np.ndarray[Any, Any]
 _known: set[str] = set()
-_lock = threading.RLock()
+_lock = module_lock()
 
 
 def by_columns(definition: Definition, root: Node, seed: Leaf) -> Node:

@@ -7,7 +7,6 @@ Invariant: no two definitions have the same key, and it is the same in every run
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -15,12 +14,13 @@ from typing import Any
 
 from einsumad.frontend.lifting import outside_of_traces
 from einsumad.graph import OWN
+from einsumad.locks import module_lock
 
 Shapes = Any
 """A shape, a list of shapes, or a function of the arguments that gives one."""
 
 _serials: Counter[str] = Counter()
-_lock = threading.Lock()
+_lock = module_lock()
 
 
 @dataclass(slots=True, eq=False)

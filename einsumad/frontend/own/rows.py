@@ -7,7 +7,6 @@ every run where all that is no array is a number or a text.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from hashlib import blake2b
 from math import prod
@@ -23,12 +22,13 @@ from einsumad.frontend.own.rules import Call, Kind, TracedRule, trace_rule
 from einsumad.frontend.recording import recorded
 from einsumad.functions import GeneralFunction, register_own
 from einsumad.graph import Add, General, Node, Params, Shape, Zero, cast, general, substitute
+from einsumad.locks import module_lock
 
 _FLOPS_AN_ENTRY = 1000
 """What a function of Python costs is not known; it is more than an operation for each entry."""
 _rows: dict[tuple[Call, int], str] = {}
 _objects: dict[Static, int] = {}
-_lock = threading.RLock()
+_lock = module_lock()
 
 
 def call_nodes(call: Call, operands: Sequence[Node]) -> list[Node]:

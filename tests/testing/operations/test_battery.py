@@ -123,7 +123,7 @@ def test_registries_skips_and_the_number_of_examples(pytester):
 
 
 def test_a_battery_runs_in_workers(pytester):
-    result = run_tests(pytester, REGISTRY, "-k", "squares", workers=2, examples=2)
+    result = run_tests(pytester, REGISTRY, "-k", "squares", workers=1, examples=2)
     result.assert_outcomes(passed=6, skipped=1)
     result.stdout.fnmatch_lines(["squares  right *preflight, gradient *", "skipped: squares, float32: *"])
 
