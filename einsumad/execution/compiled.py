@@ -18,6 +18,7 @@ from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.grams import gram
 from einsumad.execution.loops import loop_compiler
 from einsumad.execution.lowering import kernel_name, lower
+from einsumad.execution.masked import kept
 from einsumad.execution.moves import MOVES
 from einsumad.execution.tiles import tiled
 from einsumad.functions import general_function, is_own
@@ -71,7 +72,7 @@ _SILENT.run(np.setbufsize, 1024)
 def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
     """The plan as a function; with `loops` Numba compiles its loops."""
     source = lower(plan, loops=loops)
-    scope: dict[str, Any] = {"np": np, "gram": gram, "tiled": tiled, **MOVES}
+    scope: dict[str, Any] = {"np": np, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
     if loops and "@loop" in source:
         scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only

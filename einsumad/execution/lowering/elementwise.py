@@ -23,6 +23,9 @@ from einsumad.graph import BOOL, Number, Shape
 from einsumad.planning.kernels import Apply, Choose, Group, Sum
 from einsumad.planning.steps import Constant, Operand, Step
 
+_MANY = 2**12
+"""Entries from which masks without a pattern cost more than bits."""
+
 Signed: TypeAlias = tuple[str, Term]
 """What is multiplied, or divided by, in a product."""
 
@@ -45,7 +48,7 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
     if step.takes is not None:
         return _product_in_place(step, kernel, terms)
     if len(factors) + len(kernel.divisors) == 1 and factors:
-        lines, value = [], _typed_if_number(step, factors[0], terms[factors[0]].text)
+        lines, value, shape = [], _typed_if_number(step, factors[0], terms[factors[0]].text), terms[factors[0]].shape
     else:
         shape = np.broadcast_shapes(*[terms[k].shape for k in met])
         into = registers.into.pop(step.register, None) if len(met) > 1 and not masks and shape == step.shape else None
@@ -58,8 +61,27 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
     if masks:
-        lines.append(f"{name} = np.where({' & '.join(masks)}, {value}, {number_text(0, step.dtype)})")
+        lines.append(_masked(step, kernel, " & ".join(masks), Term(value, shape), registers))
     return lines
+
+
+def _masked(step: Step, kernel: Group, mask: str, product: Term, registers: Registers) -> str:
+    """The statement that keeps the product where the mask holds, in its own memory if it was made in this step."""
+    name = register_name(step.register)
+    if not _is_kept_by_bits(step, kernel, registers):
+        return f"{name} = np.where({mask}, {product.text}, {number_text(0, step.dtype)})"
+    if (product.text, product.shape) == (name, step.shape):
+        return f"kept({name}, {mask}, {name})"
+    return f"{name} = kept({product.text}, {mask})"
+
+
+def _is_kept_by_bits(step: Step, kernel: Group, registers: Registers) -> bool:
+    """Whether what a mask selects is large, and arrays of a dtype whose bits can be selected."""
+    if step.dtype.kind != "f" or step.dtype.itemsize not in (4, 8) or prod(step.stored) < _MANY:
+        return False
+    arrays = [operand for operand in step.operands if isinstance(operand, int) and registers.stored[operand]]
+    dtypes = {registers.dtypes[operand] for operand in arrays}
+    return len(arrays) == len(step.operands) and dtypes == {BOOL, step.dtype}
 
 
 def _typed_if_number(step: Step, position: int, text: str) -> str:
