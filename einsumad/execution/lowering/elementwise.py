@@ -61,21 +61,21 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
     if masks:
-        lines.append(_masked(step, kernel, " & ".join(masks), Term(value, shape), registers))
+        lines.append(_masked(step, " & ".join(masks), Term(value, shape), registers))
     return lines
 
 
-def _masked(step: Step, kernel: Group, mask: str, product: Term, registers: Registers) -> str:
+def _masked(step: Step, mask: str, product: Term, registers: Registers) -> str:
     """The statement that keeps the product where the mask holds, in its own memory if it was made in this step."""
     name = register_name(step.register)
-    if not _is_kept_by_bits(step, kernel, registers):
+    if not _is_kept_by_bits(step, registers):
         return f"{name} = np.where({mask}, {product.text}, {number_text(0, step.dtype)})"
     if (product.text, product.shape) == (name, step.shape):
         return f"kept({name}, {mask}, {name})"
     return f"{name} = kept({product.text}, {mask})"
 
 
-def _is_kept_by_bits(step: Step, kernel: Group, registers: Registers) -> bool:
+def _is_kept_by_bits(step: Step, registers: Registers) -> bool:
     """Whether what a mask selects is large, and arrays of a dtype whose bits can be selected."""
     if step.dtype.kind != "f" or step.dtype.itemsize not in (4, 8) or prod(step.stored) < _MANY:
         return False
