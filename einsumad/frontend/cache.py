@@ -166,6 +166,12 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Deriva
     return built, captured
 
 
+def count_found() -> None:
+    """Count a derivation that was found by other means than its key."""
+    with _lock:
+        _counts["found"] += 1
+
+
 def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
     """A new derivation with slots for what rules of users captured, and these leaves."""
     with spending("deriving"), recording() as used:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.errors import ShapeError
-from einsumad.frontend.cache import Derivation, find_or_derive, run
+from einsumad.frontend.cache import Derivation, RunnablePlan, compiled, find_or_derive
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
@@ -35,13 +35,29 @@ Builder: TypeAlias = Callable[[Request, tuple[Node, ...], tuple[Leaf, ...], tupl
 """Makes the derivation of a request on roots, sources and directions given one after the other, and their slots."""
 
 
+class Ready(NamedTuple):
+    """A plan and the leaves whose values are its inputs."""
+
+    plan: RunnablePlan
+    inputs: tuple[Leaf, ...]
+
+
 def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     """The outputs of the request, as arrays or as tensors of the enclosing trace."""
+    return answer_and_plan(asked, memory_limit)[0]
+
+
+def answer_and_plan(asked: Asked, memory_limit: int | None) -> tuple[tuple[Any, ...], Ready | None]:
+    """The outputs of the request, and the plan that gave them if the graph alone says which it is."""
     derivation, found = derivation_of(asked)
     outer = outer_nodes(asked, derivation, found)
     if outer is not None:
-        return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)])
-    return run(derivation, found, known_value, memory_limit, home=home_among(found))
+        return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)]), None
+    home = home_among(found)
+    plan, read = compiled(derivation, memory_limit, None, home)
+    ready = Ready(plan, tuple([found[position] for position in read]))
+    outputs = plan(*[known_value(leaf) for leaf in ready.inputs])
+    return outputs, ready if home is None and not derivation.rules else None
 
 
 def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> dict[Node, Node] | None:

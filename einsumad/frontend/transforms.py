@@ -16,13 +16,17 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError
+from einsumad.frontend.ends import end_of
 from einsumad.frontend.mapped import copies_within
-from einsumad.frontend.requests import Asked, answer, direction_nodes
+from einsumad.frontend.met import in_trace
+from einsumad.frontend.requests import Asked, answer, answer_and_plan, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of
-from einsumad.frontend.tracing import Trace, trace
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, trace, walked
 from einsumad.frontend.trees import flatten, unflatten
+from einsumad.frontend.walking import Walk, note_end
 from einsumad.graph import Node
-from einsumad.planning import STRATEGIES, Request, Strategy
+from einsumad.planning import STRATEGIES, Request, Strategy, planning_key
 
 Argnums = int | tuple[int, ...]
 
@@ -66,13 +70,7 @@ class Transform:
         *args_of_f, direction = args if self.takes_direction else (*args, None)
         with copies_within(self.memory_limit):
             found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
-        if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
-            shapes = [node.shape for node in found.outputs]
-            raise DifferentiationError(
-                f"{self.name} needs a function with one scalar output, got shapes {shapes}: "
-                "sum it, or use jacobian or derivative"
-            )
-        check_outputs(found, self.name)
+        self._check(found)
         variables = found.variables
         directions: tuple[Node, ...] = ()
         if self.takes_direction:
@@ -84,10 +82,50 @@ class Transform:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
+        if self._walks and not in_trace():
+            given = taken_apart(args, self.argnums)
+            with copies_within(self.memory_limit):
+                values = given.values()
+            if values is not None:
+                return self._answer_on_walk(given, values, kwargs)
         asked, found = self.ask(*args, **kwargs)
         if self.in_structure is not None:
             return self.in_structure(found, Results(asked, self.memory_limit))
         return self.arrange(found, answer(asked, self.memory_limit))
+
+    @property
+    def _walks(self) -> bool:
+        """Whether the graph of the function and its variables are all that is asked about, and for arrays."""
+        return type(self) is Transform and self.in_structure is None and not self.takes_direction
+
+    def _answer_on_walk(self, given: Arguments, values: Sequence[np.ndarray], kwargs: dict[str, Any]) -> Any:
+        """Call the function; compute by the plan that is known where it came to, or find one and keep it there."""
+        walk = Walk(values, lambda: given.labels(self.names), Tensor)
+        with copies_within(self.memory_limit):
+            came = walked(self.function, given, kwargs, walk)
+        question = (self.request, self.scalar, self.memory_limit, given.tree, came.tree, came.places, planning_key())
+        end = None if came.at is None else came.at.ends.get(question)
+        if end is not None:
+            return self.arrange(end.trace, end.outputs(walk))
+        variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
+        found = Trace(variables, tuple([x.node for x in came.outputs]), came.tree)
+        self._check(found)
+        outputs, ready = answer_and_plan(Asked(self.request, found.outputs, variables), self.memory_limit)
+        if ready is not None and came.at is not None:
+            end = end_of(walk, ready, found)
+            if end is not None:
+                note_end(came.at, question, end)
+        return self.arrange(found, outputs)
+
+    def _check(self, found: Trace) -> None:
+        """Refuse outputs that have no such derivative."""
+        if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
+            shapes = [node.shape for node in found.outputs]
+            raise DifferentiationError(
+                f"{self.name} needs a function with one scalar output, got shapes {shapes}: "
+                "sum it, or use jacobian or derivative"
+            )
+        check_outputs(found, self.name)
 
 
 def check_memory_limit(limit: Any) -> None:

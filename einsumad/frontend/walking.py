@@ -1,0 +1,251 @@
+"""Traces that go the way of earlier ones: calls found by what was called before, nodes made only if they are asked for.
+
+Owns the tree of the ways that traces have gone, and the walk of one trace along it. Imports the graph, recipes, and
+the tables of values and variables. Invariant: a step is found by the function, by the places of its arguments among all
+that the trace has met, by the forms of new arrays, and by numbers and other plain options. The handler looked at
+nothing else when the step was noted, so a walk stands for the nodes that the handlers would make, and these are made by
+the same recipes when they are asked for.
+
+The user's function runs on every call. What it does that is no known step ends the walk: its nodes are made, and the
+trace goes on as one that was on no walk. Whatever reaches for a node or for the arrays that were met ends it too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from einsumad.frontend.met import Seen, same_bits
+from einsumad.frontend.plain import plain_key
+from einsumad.frontend.recipes import Recipe, last_recipe, went_by
+from einsumad.frontend.registry import takes_arrays_as_nodes
+from einsumad.frontend.values import bind, snapshot
+from einsumad.frontend.variables import mark_constant, mark_variable
+from einsumad.frontend.views import attach
+from einsumad.graph import Leaf, Node, fresh_leaf
+
+_MOST_STEPS = 2**14
+"""Steps that are kept, where the end of a way counts as many; with more of them all are forgotten."""
+_END = 16
+_KINDS = "biuf"
+
+Key: TypeAlias = tuple[Any, ...]
+Called: TypeAlias = tuple[Any, Sequence[Any], Mapping[str, Any]]
+Call: TypeAlias = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+class Step:
+    """A call on a way: its recipe over places, the form of its result, and what came after it.
+
+    Of the start of a way there is no recipe.
+    """
+
+    __slots__ = ("dtype", "ends", "is_view", "nexts", "operands", "recipe", "shape")
+
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Node, *, is_view: bool) -> None:
+        self.recipe, self.operands, self.is_view = recipe, operands, is_view
+        self.shape, self.dtype = result.shape, result.dtype
+        self.nexts: dict[Key, Step] = {}
+        self.ends: dict[Key, Any] = {}
+
+
+class Start:
+    """The start of ways over variables of given forms."""
+
+    __slots__ = ("ends", "nexts")
+
+    def __init__(self) -> None:
+        self.nexts: dict[Key, Step] = {}
+        self.ends: dict[Key, Any] = {}
+
+
+_starts: dict[Key, Start] = {}
+_kept = 0
+_lock = threading.RLock()
+
+
+def forget() -> None:
+    """Forget all ways."""
+    global _kept  # noqa: PLW0603 (the size of the table above)
+    with _lock:
+        _starts.clear()
+        _kept = 0
+
+
+def _count(size: int) -> None:
+    """Count what is kept now; forget all before it would be too much."""
+    global _kept  # noqa: PLW0603 (the size of the table above)
+    with _lock:
+        if _kept > _MOST_STEPS:
+            forget()
+        _kept += size
+
+
+class Walk:
+    """One trace along the tree. `at` is where it is, None once it has ended.
+
+    At the places stand, in the order in which the trace has met them, its variables and arrays with their snapshots,
+    and the steps.
+    """
+
+    __slots__ = ("_handle", "_names", "_nodes", "_ordered", "_parts", "_thread", "arrays", "at")
+
+    def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
+        self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
+        self._handle, self._names = handle, names
+        self._nodes: list[Node] = []
+        self._ordered = True
+        self._thread = threading.get_ident()
+        self.arrays: dict[int | bytes, Seen] = {}
+        key = tuple([(x.shape, x.dtype) for x in values])
+        start = _starts.get(key)
+        self.at: Start | Step | None = _starts.setdefault(key, Start()) if start is None else start
+
+    def call(self, function: Any, args: Sequence[Any], options: Mapping[str, Any], ordinary: Call) -> Any:
+        """What a call gives: found if it is a known step, otherwise by the ordinary way, which may become a step."""
+        at = self.at
+        if at is None or threading.get_ident() != self._thread:
+            return ordinary(function, args, options)
+        self.at = None  # until the call has come to its end, whatever happens on the way
+        key = self._key(function, args, options)
+        step = None if key is None else at.nexts.get(key)
+        if step is None:
+            self._make()
+            called = (function, args, options)
+            return ordinary(*called) if key is None else self._explored(at, key, called, ordinary)
+        parts = self._parts
+        result = self._handle.on_walk(self, len(parts))
+        parts.append(step)
+        self.at = step
+        return attach(result, function, args, options) if step.is_view else result
+
+    def place_of(self, x: Any) -> int | None:
+        """The place of what is a tensor of this walk, None of all else."""
+        return x.entries.place if type(x) is self._handle and x.entries.walk is self else None
+
+    def value(self, place: int) -> np.ndarray:
+        """The value at the place of a variable or an array."""
+        part = self._parts[place]
+        assert type(part) is Seen
+        return part.value  # type: ignore[no-any-return]
+
+    def form(self, place: int) -> Any:
+        """What has the shape and dtype of what stands at a place."""
+        part = self._parts[place]
+        return part if type(part) is Step else part.value  # type: ignore[union-attr]
+
+    def places(self) -> dict[Node, int]:
+        """The places of the leaves."""
+        return {self._nodes[k]: k for k, part in enumerate(self._parts) if type(part) is Seen}
+
+    def variables(self, count: int) -> tuple[Leaf, ...]:
+        """The leaves of the variables."""
+        self.leave()
+        self._make()
+        return tuple(self._nodes[:count])  # type: ignore[arg-type]  # variables come first
+
+    def stop(self) -> Start | Step | None:
+        """End the walk, and say where it has come to."""
+        at, self.at = self.at, None
+        return at
+
+    def leave(self) -> None:
+        """End the walk: nodes are made from here on, those of what it has met first. One that has ended stays so."""
+        if self.at is not None:
+            self.at = None
+            self._make()
+
+    def node(self, place: int) -> Node:
+        """The node at a place, which ends the walk."""
+        self.leave()
+        if place >= len(self._nodes):  # what another thread asked for
+            self._make()
+        return self._nodes[place]
+
+    def _key(self, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Key | None:
+        """What tells a call from all others; None where it may depend on more. Arrays that are new get their place."""
+        key: list[Any] = [function]
+        for x in (*args, *options.values()) if options else args:
+            kind = type(x)
+            if kind is self._handle:
+                entries = x.entries
+                if entries.walk is not self:
+                    return None
+                key.append(entries.place)
+            elif kind is np.ndarray:
+                seen = self.arrays.get(id(x))
+                if seen is not None and seen.place >= 0 and same_bits(x, seen.value):
+                    key.append(seen.place)
+                elif x.dtype.kind in _KINDS and x.dtype.isnative and takes_arrays_as_nodes(function, args):
+                    self._meet(x, seen)
+                    key.append((x.shape, x.dtype))
+                else:
+                    return None
+            else:
+                plain = plain_key(x)
+                if plain is None:
+                    return None
+                key.append(plain)
+        if options:
+            key.append(tuple(options))
+        return tuple(key)
+
+    def _meet(self, x: np.ndarray, seen: Seen | None) -> None:
+        if seen is None or seen.place >= 0 or not same_bits(x, seen.value):
+            seen = self.arrays[id(x)] = Seen(x, snapshot(x))
+        seen.place = len(self._parts)
+        self._parts.append(seen)
+
+    def _explored(self, at: Start | Step, key: Key, called: Called, ordinary: Call) -> Any:
+        """Go the ordinary way, and note it as a step if it has a recipe."""
+        went_by(None)
+        result = ordinary(*called)
+        recipe = last_recipe()
+        if recipe is None or type(result) is not self._handle or not self._ordered:
+            return result
+        given = [x for x in (*called[1], *called[2].values()) if type(x) in (self._handle, np.ndarray)]
+        operands = tuple([x.entries.place if type(x) is self._handle else self.arrays[id(x)].place for x in given])
+        node = result.entries.last
+        if recipe.cast([self._nodes[k] for k in operands]) is not node:
+            return result
+        step = Step(recipe, operands, node, is_view=result.entries.view is not None)
+        _count(1)
+        step = at.nexts.setdefault(key, step)
+        with _lock:
+            result.entries.walk, result.entries.place = self, len(self._parts)
+            self._parts.append(step)
+            self._nodes.append(node)
+            self.at = step
+        return result
+
+    def _make(self) -> None:
+        """Make the nodes of all that the walk has met so far, in that order."""
+        with _lock:
+            names: Sequence[str] = () if self._nodes else self._names()
+            for place in range(len(self._nodes), len(self._parts)):
+                part = self._parts[place]
+                if type(part) is Step:
+                    node = part.recipe.cast([self._nodes[k] for k in part.operands])
+                else:
+                    assert type(part) is Seen
+                    node = self._leaf(part, names[place] if place < len(names) else None)
+                self._nodes.append(node)
+
+    def _leaf(self, seen: Seen, name: str | None) -> Leaf:
+        """The leaf of a variable, which has a name, or of an array."""
+        if seen.leaf is not None:  # made by another thread, before those of arrays that were met earlier
+            self._ordered = False
+            return seen.leaf
+        new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
+        leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
+        bind(leaf, seen.value)
+        return leaf
+
+
+def note_end(at: Start | Step, key: Key, end: Any) -> None:
+    """Keep what was found out at the end of a way."""
+    _count(_END)
+    at.ends[key] = end
