@@ -13,7 +13,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
@@ -120,16 +120,19 @@ def statistics() -> Statistics:
     return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"], loaded())
 
 
+L = TypeVar("L")
+
+
 def run(
     derivation: Derivation,
-    found: Sequence[Leaf],
-    value: Callable[[Leaf], Any],
+    found: Sequence[L],
+    value: Callable[[L], Any],
     memory_limit: int | None,
     which: Which = None,
     *,
     home: Home | None = None,
 ) -> tuple[Any, ...]:
-    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for.
+    """The outputs for the values of what stands for the slots, as leaves do; only those that are read are asked for.
 
     They are arrays at a home, if one is given, otherwise NumPy's.
     """

@@ -1,16 +1,18 @@
-"""What is known at the end of the way of a trace: the compiled plan for what is asked there.
+"""What is known at the end of the way of a trace: the derivation for what is asked there.
 
-Owns how plans are kept there. Imports walks and requests. Invariant: a plan at the end of a way is the one that the
-graph of this way finds, and its inputs are the values at the places where the leaves of this graph stand.
+Owns how it is kept there. Imports walks and requests. Invariant: a derivation at the end of a way is the one that the
+graph of this way finds, and its slots stand for the values at the places where the leaves of this graph stand.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from einsumad.frontend.cache import RunnablePlan, count_found
+from einsumad.frontend.cache import Derivation
+from einsumad.frontend.lifting import is_traceable
 from einsumad.frontend.requests import Ready
 from einsumad.frontend.tracing import Trace, Variables
 from einsumad.frontend.values import known_value
@@ -19,31 +21,47 @@ from einsumad.graph import Node, fresh_leaf
 
 
 class End(NamedTuple):
-    """A plan, for each of its inputs the place of its value or a number, and the trace over leaves without values."""
+    """A derivation, for each slot the place of its value or a number, and the trace over leaves without values.
 
-    plan: RunnablePlan
-    inputs: tuple[int | np.ndarray, ...]
+    Directions have the places -1, -2, and so on.
+    """
+
+    derivation: Derivation
+    slots: tuple[int | np.ndarray, ...]
     trace: Trace
 
-    def outputs(self, walk: Walk) -> tuple[Any, ...]:
-        """The outputs of the plan for the values of a walk that came here."""
-        count_found()
-        return self.plan(*[walk.value(x) if type(x) is int else x for x in self.inputs])
+    def values(self, walk: Walk, directions: Sequence[np.ndarray]) -> Callable[[int], np.ndarray]:
+        """The value of each slot for a walk that came here."""
+
+        def value(slot: int) -> np.ndarray:
+            x = self.slots[slot]
+            if type(x) is not int:
+                return x  # type: ignore[return-value]
+            return walk.value(x) if x >= 0 else directions[~x]
+
+        return value
 
 
-def end_of(walk: Walk, ready: Ready, trace: Trace) -> End | None:
-    """The end of a walk, from the plan that was found for its trace; None if an input stands nowhere on the walk."""
-    places = walk.places()
-    inputs: list[int | np.ndarray] = []
-    for leaf in ready.inputs:
+def end_of(walk: Walk, ready: Ready, trace: Trace, directions: Sequence[Node]) -> End | None:
+    """The end of a walk, from what was found for its trace; None if a slot stands for what is nowhere on the walk."""
+    places = {**walk.places(), **{node: ~k for k, node in enumerate(directions)}}
+    slots: list[int | np.ndarray] = []
+    for leaf in ready.found:
         if leaf in places:
-            inputs.append(places[leaf])
+            slots.append(places[leaf])
         elif leaf.key[0] == "number":
-            inputs.append(known_value(leaf))
+            slots.append(known_value(leaf))
         else:
             return None
     variables = Variables(tuple(map(_like, trace.variables.leaves)), (), trace.variables.tree)
-    return End(ready.plan, tuple(inputs), Trace(variables, tuple(map(_like, trace.outputs)), trace.tree))
+    return End(ready.derivation, tuple(slots), Trace(variables, tuple(map(_like, trace.outputs)), trace.tree))
+
+
+def forms_of(directions: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The shapes and dtypes of directions; None if one is no plain array, which may say more."""
+    if not all(type(x) is np.ndarray and is_traceable(x.dtype) and x.dtype.isnative for x in directions):
+        return None
+    return tuple([(x.shape, x.dtype) for x in directions])
 
 
 def _like(node: Node) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.errors import ShapeError
-from einsumad.frontend.cache import Derivation, RunnablePlan, compiled, find_or_derive
+from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
@@ -36,28 +36,26 @@ Builder: TypeAlias = Callable[[Request, tuple[Node, ...], tuple[Leaf, ...], tupl
 
 
 class Ready(NamedTuple):
-    """A plan and the leaves whose values are its inputs."""
+    """A derivation, and the leaves that stand for its slots."""
 
-    plan: RunnablePlan
-    inputs: tuple[Leaf, ...]
+    derivation: Derivation
+    found: tuple[Leaf, ...]
 
 
 def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     """The outputs of the request, as arrays or as tensors of the enclosing trace."""
-    return answer_and_plan(asked, memory_limit)[0]
+    return answer_and_source(asked, memory_limit)[0]
 
 
-def answer_and_plan(asked: Asked, memory_limit: int | None) -> tuple[tuple[Any, ...], Ready | None]:
-    """The outputs of the request, and the plan that gave them if the graph alone says which it is."""
+def answer_and_source(asked: Asked, memory_limit: int | None) -> tuple[tuple[Any, ...], Ready | None]:
+    """The outputs of the request, and what they were computed from if the graph alone says it."""
     derivation, found = derivation_of(asked)
     outer = outer_nodes(asked, derivation, found)
     if outer is not None:
         return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)]), None
     home = home_among(found)
-    plan, read = compiled(derivation, memory_limit, None, home)
-    ready = Ready(plan, tuple([found[position] for position in read]))
-    outputs = plan(*[known_value(leaf) for leaf in ready.inputs])
-    return outputs, ready if home is None and not derivation.rules else None
+    outputs = run(derivation, found, known_value, memory_limit, home=home)
+    return outputs, Ready(derivation, found) if home is None and not derivation.rules else None
 
 
 def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> dict[Node, Node] | None:

@@ -26,7 +26,7 @@ from einsumad.frontend.timing import spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflatten
 from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
 from einsumad.frontend.variables import mark_variable
-from einsumad.frontend.walking import Start, Step, Walk
+from einsumad.frontend.walking import Start, Walk
 from einsumad.graph import Leaf, Node, fresh_leaf, leaves
 
 _MOST_FURTHER = 4
@@ -211,7 +211,7 @@ class Walked(NamedTuple):
     outputs: Sequence[Any]
     tree: Tree
     places: tuple[int, ...]
-    at: Start | Step | None
+    at: Start | None
 
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:

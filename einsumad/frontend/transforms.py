@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import DifferentiationError
-from einsumad.frontend.ends import end_of
+from einsumad.frontend.cache import count_found, run
+from einsumad.frontend.ends import End, end_of, forms_of
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.met import in_trace
-from einsumad.frontend.requests import Asked, answer, answer_and_plan, direction_nodes
-from einsumad.frontend.structured import Results, arranged, hessian_of
+from einsumad.frontend.requests import Asked, Ready, answer_and_source, direction_nodes
+from einsumad.frontend.structured import Results, arranged, hessian_of, results_of
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, trace, walked
-from einsumad.frontend.trees import flatten, unflatten
+from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.walking import Walk, note_end
 from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy, planning_key
@@ -65,57 +66,81 @@ class Transform:
 
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
         """Trace the function and say what is asked of the graph."""
-        if self.takes_direction and len(args) < 2:
-            raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
-        *args_of_f, direction = args if self.takes_direction else (*args, None)
+        args_of_f, direction = self._split(args)
         with copies_within(self.memory_limit):
             found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
-        self._check(found)
-        variables = found.variables
-        directions: tuple[Node, ...] = ()
-        if self.takes_direction:
-            directions = direction_nodes(flatten(direction), variables.leaves, "direction", variables.tree)
-        return Asked(self.request, found.outputs, variables, directions), found
+        return self._asked(found, direction), found
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
-        if self._walks and not in_trace():
-            given = taken_apart(args, self.argnums)
+        if type(self) is Transform and not in_trace():
+            args_of_f, direction = self._split(args)
+            given = taken_apart(args_of_f, self.argnums)
             with copies_within(self.memory_limit):
                 values = given.values()
-            if values is not None:
-                return self._answer_on_walk(given, values, kwargs)
+            if values is not None and (self.in_structure is None or given.tree.is_leaf()):
+                return self._answer_on_walk(given, values, kwargs, direction)
         asked, found = self.ask(*args, **kwargs)
+        return self._found(found, asked)[0]
+
+    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[list[Any], Tree]]:
+        """The arguments of the function, and the direction, taken apart."""
+        if not self.takes_direction:
+            return args, ([], None)
+        if len(args) < 2:
+            raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
+        return args[:-1], flatten(args[-1])
+
+    def _asked(self, found: Trace, direction: tuple[list[Any], Tree]) -> Asked:
+        """What is asked of a graph, if it has such a derivative."""
+        self._check(found)
+        variables = found.variables
+        directions: tuple[Node, ...] = ()
+        if self.takes_direction:
+            directions = direction_nodes(direction, variables.leaves, "direction", variables.tree)
+        return Asked(self.request, found.outputs, variables, directions)
+
+    def _found(self, found: Trace, asked: Asked) -> tuple[Any, Ready | None]:
+        """The answer to what is asked of a graph, and what it was computed from, if the graph alone says it."""
         if self.in_structure is not None:
-            return self.in_structure(found, Results(asked, self.memory_limit))
-        return self.arrange(found, answer(asked, self.memory_limit))
+            results, ready = results_of(asked, self.memory_limit)
+            return self.in_structure(found, results), ready
+        outputs, ready = answer_and_source(asked, self.memory_limit)
+        return self.arrange(found, outputs), ready
 
-    @property
-    def _walks(self) -> bool:
-        """Whether the graph of the function and its variables are all that is asked about, and for arrays."""
-        return type(self) is Transform and self.in_structure is None and not self.takes_direction
-
-    def _answer_on_walk(self, given: Arguments, values: Sequence[np.ndarray], kwargs: dict[str, Any]) -> Any:
-        """Call the function; compute by the plan that is known where it came to, or find one and keep it there."""
+    def _answer_on_walk(
+        self, given: Arguments, values: Sequence[np.ndarray], kwargs: dict[str, Any], direction: tuple[list[Any], Tree]
+    ) -> Any:
+        """Call the function; compute by what is known where it came to, or find that and keep it there."""
         walk = Walk(values, lambda: given.labels(self.names), Tensor)
         with copies_within(self.memory_limit):
             came = walked(self.function, given, kwargs, walk)
-        question = (self.request, self.scalar, self.memory_limit, given.tree, came.tree, came.places, planning_key())
-        end = None if came.at is None else came.at.ends.get(question)
+        forms = forms_of(direction[0])
+        at = None if forms is None else came.at
+        kind = (self.request, self.scalar, self.in_structure is None, self.memory_limit)
+        question = (*kind, given.tree, came.tree, came.places, direction[1], forms, planning_key())
+        end = None if at is None else at.ends.get(question)
         if end is not None:
-            return self.arrange(end.trace, end.outputs(walk))
+            return self._again(end, end.values(walk, direction[0]))
         variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
         found = Trace(variables, tuple([x.node for x in came.outputs]), came.tree)
-        self._check(found)
-        outputs, ready = answer_and_plan(Asked(self.request, found.outputs, variables), self.memory_limit)
-        if ready is not None and came.at is not None:
-            end = end_of(walk, ready, found)
-            if end is not None:
-                note_end(came.at, question, end)
-        return self.arrange(found, outputs)
+        asked = self._asked(found, direction)
+        answer, ready = self._found(found, asked)
+        end = None if ready is None or at is None else end_of(walk, ready, found, asked.directions)
+        if end is not None and at is not None:
+            note_end(at, question, end)
+        return answer
+
+    def _again(self, end: End, value: Callable[[int], Any]) -> Any:
+        """The answer by what is known at the end of a way."""
+        count_found()
+        if self.in_structure is not None:
+            return self.in_structure(end.trace, Results(end.derivation, value, self.memory_limit))
+        outputs = run(end.derivation, range(len(end.slots)), value, self.memory_limit)
+        return self.arrange(end.trace, outputs)
 
     def _check(self, found: Trace) -> None:
         """Refuse outputs that have no such derivative."""

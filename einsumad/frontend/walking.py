@@ -30,6 +30,7 @@ from einsumad.graph import Leaf, Node, fresh_leaf
 _MOST_STEPS = 2**14
 """Steps that are kept, where the end of a way counts as many; with more of them all are forgotten."""
 _END = 16
+_MOST_MISSED = 16
 _KINDS = "biuf"
 
 Key: TypeAlias = tuple[Any, ...]
@@ -37,29 +38,34 @@ Called: TypeAlias = tuple[Any, Sequence[Any], Mapping[str, Any]]
 Call: TypeAlias = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
-class Step:
-    """A call on a way: its recipe over places, the form of its result, and what came after it.
-
-    Of the start of a way there is no recipe.
-    """
-
-    __slots__ = ("dtype", "ends", "is_view", "nexts", "operands", "recipe", "shape")
-
-    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Node, *, is_view: bool) -> None:
-        self.recipe, self.operands, self.is_view = recipe, operands, is_view
-        self.shape, self.dtype = result.shape, result.dtype
-        self.nexts: dict[Key, Step] = {}
-        self.ends: dict[Key, Any] = {}
-
-
 class Start:
-    """The start of ways over variables of given forms."""
+    """Where ways begin, over variables of given forms: the steps from there, what ended there, what was missed once."""
 
-    __slots__ = ("ends", "nexts")
+    __slots__ = ("ends", "missed", "nexts")
 
     def __init__(self) -> None:
         self.nexts: dict[Key, Step] = {}
         self.ends: dict[Key, Any] = {}
+        self.missed: frozenset[Key] = frozenset()
+
+    def is_missed_again(self, key: Key) -> bool:
+        """Whether a call was missed here before: one that is never made again is not worth a step."""
+        before = self.missed
+        again = key in before
+        kept = before if len(before) < _MOST_MISSED else frozenset[Key]()
+        self.missed = before - {key} if again else kept | {key}
+        return again
+
+
+class Step(Start):
+    """A call on a way: its recipe over places, the form of its result, and where ways lead from it."""
+
+    __slots__ = ("dtype", "is_view", "operands", "recipe", "shape")
+
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Node, *, is_view: bool) -> None:
+        super().__init__()
+        self.recipe, self.operands, self.is_view = recipe, operands, is_view
+        self.shape, self.dtype = result.shape, result.dtype
 
 
 _starts: dict[Key, Start] = {}
@@ -84,6 +90,11 @@ def _count(size: int) -> None:
         _kept += size
 
 
+def _new_start(key: Key) -> Start:
+    _count(1)
+    return _starts.setdefault(key, Start())
+
+
 class Walk:
     """One trace along the tree. `at` is where it is, None once it has ended.
 
@@ -91,18 +102,17 @@ class Walk:
     and the steps.
     """
 
-    __slots__ = ("_handle", "_names", "_nodes", "_ordered", "_parts", "_thread", "arrays", "at")
+    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "arrays", "at")
 
     def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
         self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
         self._handle, self._names = handle, names
         self._nodes: list[Node] = []
-        self._ordered = True
+        self._notes, self._ordered = False, True
         self._thread = threading.get_ident()
         self.arrays: dict[int | bytes, Seen] = {}
         key = tuple([(x.shape, x.dtype) for x in values])
-        start = _starts.get(key)
-        self.at: Start | Step | None = _starts.setdefault(key, Start()) if start is None else start
+        self.at: Start | None = _starts.get(key) or _new_start(key)
 
     def call(self, function: Any, args: Sequence[Any], options: Mapping[str, Any], ordinary: Call) -> Any:
         """What a call gives: found if it is a known step, otherwise by the ordinary way, which may become a step."""
@@ -115,7 +125,10 @@ class Walk:
         if step is None:
             self._make()
             called = (function, args, options)
-            return ordinary(*called) if key is None else self._explored(at, key, called, ordinary)
+            if key is None or not (self._notes or at.is_missed_again(key)):
+                return ordinary(*called)
+            self._notes = True
+            return self._explored(at, key, called, ordinary)
         parts = self._parts
         result = self._handle.on_walk(self, len(parts))
         parts.append(step)
@@ -147,7 +160,7 @@ class Walk:
         self._make()
         return tuple(self._nodes[:count])  # type: ignore[arg-type]  # variables come first
 
-    def stop(self) -> Start | Step | None:
+    def stop(self) -> Start | None:
         """End the walk, and say where it has come to."""
         at, self.at = self.at, None
         return at
@@ -199,7 +212,7 @@ class Walk:
         seen.place = len(self._parts)
         self._parts.append(seen)
 
-    def _explored(self, at: Start | Step, key: Key, called: Called, ordinary: Call) -> Any:
+    def _explored(self, at: Start, key: Key, called: Called, ordinary: Call) -> Any:
         """Go the ordinary way, and note it as a step if it has a recipe."""
         went_by(None)
         result = ordinary(*called)
@@ -245,7 +258,7 @@ class Walk:
         return leaf
 
 
-def note_end(at: Start | Step, key: Key, end: Any) -> None:
+def note_end(at: Start, key: Key, end: Any) -> None:
     """Keep what was found out at the end of a way."""
     _count(_END)
     at.ends[key] = end
