@@ -6,13 +6,12 @@ again in a trace with the same content, is the same leaf; the arrays met are kep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
 
+from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node
 
 _BIT_PATTERNS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -85,41 +84,24 @@ def in_trace() -> bool:
     return _open.get() is not None
 
 
-@contextmanager
-def one_leaf_per_array(*, apart: bool = False) -> Iterator[None]:
+def one_leaf_per_array(*, apart: bool = False) -> Within[Met | None]:
     """Within this context the same array object, met again with the same content, is the same leaf.
 
     A context inside another shares what the outer one has met, unless it is `apart`, so that what is traced in it does
     not depend on what was met before. The arrays met are kept alive until it ends.
     """
-    if met_in_trace() is not None and not apart:
-        yield
-        return
-    with _opened(Met()):
-        yield
+    outer = met_in_trace()
+    return Within(_open, Met() if outer is None or apart else outer)
 
 
-@contextmanager
-def outside_of_traces() -> Iterator[None]:
-    """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
-    with _opened(None):
-        yield
-
-
-@contextmanager
-def on_walk(walk: OnWalk) -> Iterator[None]:
+def on_walk(walk: OnWalk) -> Within[Met | None]:
     """Within this context the open trace is on a walk."""
-    with _opened(Met(walk)):
-        yield
+    return Within(_open, Met(walk))
 
 
-@contextmanager
-def _opened(met: Met | None) -> Iterator[None]:
-    token = _open.set(met)
-    try:
-        yield
-    finally:
-        _open.reset(token)
+def outside_of_traces() -> Within[Met | None]:
+    """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
+    return Within(_open, None)
 
 
 def same_bits(x: Any, kept: np.ndarray) -> bool:

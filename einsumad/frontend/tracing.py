@@ -7,8 +7,7 @@ arrays afterwards matters; which leaves are variables of some trace is remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -27,6 +26,7 @@ from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflat
 from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
 from einsumad.frontend.variables import mark_variable
 from einsumad.frontend.walking import Start, Walk
+from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node, fresh_leaf, leaves
 
 _MOST_FURTHER = 4
@@ -72,20 +72,11 @@ Flatten: TypeAlias = Callable[[Any], tuple[list[Any], Tree]]
 _enclosing: ContextVar[int | None] = ContextVar("differentiated traces that are open", default=None)
 
 
-@contextmanager
-def _within(count: int) -> Iterator[None]:
-    token = _enclosing.set(count)
-    try:
-        yield
-    finally:
-        _enclosing.reset(token)
-
-
 def trace_inputs(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], flat: Flatten = flatten
 ) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f on inputs of a plan, which are never differentiated; `flat` takes the result apart."""
-    with _within(0):
+    with Within(_enclosing, 0):
         return run(f, args, kwargs, flat)
 
 
@@ -129,8 +120,7 @@ def _check_differentiable(dtype: np.dtype, where: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Arguments:
+class Arguments(NamedTuple):
     """The arguments of a call, with the arrays in those that are to be variables, and their tree."""
 
     args: Sequence[Any]
@@ -197,7 +187,7 @@ def trace(
     leaves = tuple(
         [new_variable(x, name, f"argument {name!r}") for x, name in zip(given.originals, labels, strict=True)]
     )
-    with _within((_enclosing.get() or 0) + differentiated):
+    with Within(_enclosing, (_enclosing.get() or 0) + differentiated):
         outputs, output_tree = run(f, given.replaced([Tensor(leaf) for leaf in leaves]), kwargs)
     return Trace(Variables(leaves, tuple(given.originals), given.tree), outputs, output_tree)
 
@@ -216,7 +206,7 @@ class Walked(NamedTuple):
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
     """Call f on the variables of a walk."""
-    with _within((_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk):
+    with Within(_enclosing, (_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk):
         tensors = [Tensor.on_walk(walk, place) for place in range(len(given.originals))]
         outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
         places = [place for x in outputs if (place := walk.place_of(x)) is not None]

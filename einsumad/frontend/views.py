@@ -131,6 +131,15 @@ def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], optio
     return result
 
 
+def attach_again(
+    result: Any, place: int | str, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
+    """The result of a call as a view of the argument at a place, where the same call gave such a view before."""
+    base = args[place] if isinstance(place, int) else options[place]
+    result.entries.share(View(base, place, function, tuple(args), options), base.entries)
+    return result
+
+
 def _changes(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> bool:
     """Whether a function that may give its argument itself does not with this number."""
     number = _UNCHANGED.get(function)

@@ -24,7 +24,7 @@ from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
 from einsumad.frontend.values import bind, snapshot
 from einsumad.frontend.variables import mark_constant, mark_variable
-from einsumad.frontend.views import attach
+from einsumad.frontend.views import Entries, attach, attach_again
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 _MOST_STEPS = 2**14
@@ -60,12 +60,16 @@ class Start:
 class Step(Start):
     """A call on a way: its recipe over places, the form of its result, and where ways lead from it."""
 
-    __slots__ = ("dtype", "is_view", "operands", "recipe", "shape")
+    __slots__ = ("base", "dtype", "is_view", "operands", "recipe", "shape")
 
-    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Node, *, is_view: bool) -> None:
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Entries, function: Any) -> None:
         super().__init__()
-        self.recipe, self.operands, self.is_view = recipe, operands, is_view
-        self.shape, self.dtype = result.shape, result.dtype
+        self.recipe, self.operands = recipe, operands
+        self.shape, self.dtype = result.node.shape, result.node.dtype
+        view = result.view
+        self.is_view = view is not None
+        simple = view is not None and view.base is not None and view.part is None and len(operands) == 1
+        self.base = view.place if view is not None and simple and view.function is function is not np.einsum else None
 
 
 _starts: dict[Key, Start] = {}
@@ -133,7 +137,11 @@ class Walk:
         result = self._handle.on_walk(self, len(parts))
         parts.append(step)
         self.at = step
-        return attach(result, function, args, options) if step.is_view else result
+        if not step.is_view:
+            return result
+        if step.base is None:
+            return attach(result, function, args, options)
+        return attach_again(result, step.base, function, args, options)
 
     def place_of(self, x: Any) -> int | None:
         """The place of what is a tensor of this walk, None of all else."""
@@ -224,7 +232,7 @@ class Walk:
         node = result.entries.last
         if recipe.cast([self._nodes[k] for k in operands]) is not node:
             return result
-        step = Step(recipe, operands, node, is_view=result.entries.view is not None)
+        step = Step(recipe, operands, result.entries, called[0])
         _count(1)
         step = at.nexts.setdefault(key, step)
         with _lock:
