@@ -121,6 +121,8 @@ def statistics() -> Statistics:
 
 
 L = TypeVar("L")
+F = TypeVar("F", bound=Callable[[], None])
+_cleared_too: list[Callable[[], None]] = []
 
 
 def run(
@@ -219,3 +221,11 @@ def clear() -> None:
     """Forget everything that was derived."""
     with _lock:
         _entries.clear()
+    for also in _cleared_too:
+        also()
+
+
+def cleared_too(forget: F) -> F:
+    """Let this forget what else leads to derivations when they are forgotten."""
+    _cleared_too.append(forget)
+    return forget

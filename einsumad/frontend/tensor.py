@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Never, NoReturn
 
 import numpy as np
@@ -293,11 +293,11 @@ class Tensor(Operators):
     def __array_function__(
         self,
         function: Callable[..., Any],
-        types: Iterable[type],
+        types: Collection[type],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        if not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
+        if len(types) > 1 and not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
             return NotImplemented
         if function in WRITERS:
             leave_walk()

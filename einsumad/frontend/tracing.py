@@ -135,9 +135,12 @@ class Arguments(NamedTuple):
 
     def values(self) -> list[np.ndarray] | None:
         """Private copies of the arrays and numbers that are to be variables; None where some are of other kinds."""
-        if not all(_begins_walk(x) for x in self.originals):
-            return None
-        return [snapshot(x) for x in self.originals]
+        values = []
+        for x in self.originals:
+            if type(x) is not float and not (type(x) is np.ndarray and x.dtype.kind == "f" and x.dtype.isnative):
+                return None
+            values.append(snapshot(x))
+        return values
 
     def labels(self, names: Sequence[str]) -> list[str]:
         """A name for each variable, from those of the parameters."""
@@ -154,11 +157,6 @@ class Arguments(NamedTuple):
         for k, value in zip(self.argnums, traced, strict=True):
             arguments[k] = value
         return arguments
-
-
-def _begins_walk(x: Any) -> bool:
-    kind = type(x)
-    return kind is float or (kind is np.ndarray and x.dtype.kind == "f" and x.dtype.isnative)
 
 
 def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Arguments:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from einsumad.frontend.cache import cleared_too
 from einsumad.frontend.met import Seen, same_bits
 from einsumad.frontend.plain import plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
@@ -77,6 +78,7 @@ _kept = 0
 _lock = threading.RLock()
 
 
+@cleared_too
 def forget() -> None:
     """Forget all ways."""
     global _kept  # noqa: PLW0603 (the size of the table above)
