@@ -66,6 +66,9 @@ def _entered(function: Any, args: Sequence[Any], x: Any, key: list[Any], nodes: 
         node = as_node(x)
     else:
         own = plain_key(x)
+        if own is None and kind in (list, tuple):
+            key.append((kind, len(x)))
+            return all(_entered(function, args, part, key, nodes) for part in x)
         key.append(own)
         return own is not None
     key.append(kind is Tensor)

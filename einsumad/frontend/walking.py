@@ -25,7 +25,7 @@ from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
 from einsumad.frontend.values import bind, snapshot
 from einsumad.frontend.variables import mark_constant, mark_variable
-from einsumad.frontend.views import Entries, attach, attach_again
+from einsumad.frontend.views import Entries, View, attach, attach_again
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 _MOST_STEPS = 2**14
@@ -63,14 +63,31 @@ class Step(Start):
 
     __slots__ = ("base", "dtype", "is_view", "operands", "recipe", "shape")
 
-    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Entries, function: Any) -> None:
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Entries, called: Called) -> None:
         super().__init__()
         self.recipe, self.operands = recipe, operands
         self.shape, self.dtype = result.node.shape, result.node.dtype
-        view = result.view
-        self.is_view = view is not None
-        simple = view is not None and view.base is not None and view.part is None and len(operands) == 1
-        self.base = view.place if view is not None and simple and view.function is function is not np.einsum else None
+        self.is_view = result.view is not None
+        self.base = None if result.view is None else _place_of_base(result.view, called)
+
+
+def _place_of_base(view: View, called: Called) -> int | str | None:
+    """The place of the base of a view among the arguments, if the view is the same call of it and of plain options."""
+    function, args, options = called
+    others = [plain_key(x) is not None for x in (*args, *options.values()) if x is not view.base]
+    same = view.base is not None and view.part is None and view.function is function is not np.einsum
+    return view.place if same and all(others) and len(others) == len(args) + len(options) - 1 else None
+
+
+def _operands(given: Sequence[Any], handle: type) -> list[Any]:
+    """The tensors and arrays among arguments, within lists and tuples too."""
+    found: list[Any] = []
+    for x in given:
+        if type(x) in (list, tuple):
+            found += _operands(x, handle)
+        elif type(x) in (handle, np.ndarray):
+            found.append(x)
+    return found
 
 
 _starts: dict[Key, Start] = {}
@@ -192,35 +209,40 @@ class Walk:
         """What tells a call from all others; None where it may depend on more. Arrays that are new get their place."""
         key: list[Any] = [function]
         for x in (*args, *options.values()) if options else args:
-            kind = type(x)
-            if kind is self._handle:
-                entries = x.entries
-                if entries.walk is not self:
-                    return None
-                key.append(entries.place)
-            elif kind is np.ndarray:
-                seen = self.arrays.get(id(x))
-                if seen is not None and seen.place >= 0 and same_bits(x, seen.value):
-                    key.append(seen.place)
-                elif x.dtype.kind in _KINDS and x.dtype.isnative and takes_arrays_as_nodes(function, args):
-                    self._meet(x, seen)
-                    key.append((x.shape, x.dtype))
-                else:
-                    return None
-            else:
-                plain = plain_key(x)
-                if plain is None:
-                    return None
-                key.append(plain)
+            if not self._enter(x, function, args, key):
+                return None
         if options:
             key.append(tuple(options))
         return tuple(key)
 
-    def _meet(self, x: np.ndarray, seen: Seen | None) -> None:
-        if seen is None or seen.place >= 0 or not same_bits(x, seen.value):
-            seen = self.arrays[id(x)] = Seen(x, snapshot(x))
-        seen.place = len(self._parts)
-        self._parts.append(seen)
+    def _enter(self, x: Any, function: Any, args: Sequence[Any], key: list[Any]) -> bool:
+        """Add an argument to the key; whether that tells all of it."""
+        kind = type(x)
+        if kind is self._handle:
+            entries = x.entries
+            key.append(entries.place)
+            return entries.walk is self
+        if kind is np.ndarray:
+            seen = self.arrays.get(id(x))
+            if seen is not None and not same_bits(x, seen.value):
+                seen = None
+            if seen is not None and seen.place >= 0:
+                key.append(seen.place)
+                return True
+            if x.dtype.kind not in _KINDS or not x.dtype.isnative or not takes_arrays_as_nodes(function, args):
+                return False
+            if seen is None:
+                seen = self.arrays[id(x)] = Seen(x, snapshot(x))
+            seen.place = len(self._parts)
+            self._parts.append(seen)
+            key.append((x.shape, x.dtype))
+            return True
+        plain = plain_key(x)
+        if plain is None and kind in (list, tuple):
+            key.append((kind, len(x)))
+            return all(self._enter(part, function, args, key) for part in x)
+        key.append(plain)
+        return plain is not None
 
     def _explored(self, at: Start, key: Key, called: Called, ordinary: Call) -> Any:
         """Go the ordinary way, and note it as a step if it has a recipe."""
@@ -229,12 +251,12 @@ class Walk:
         recipe = last_recipe()
         if recipe is None or type(result) is not self._handle or not self._ordered:
             return result
-        given = [x for x in (*called[1], *called[2].values()) if type(x) in (self._handle, np.ndarray)]
+        given = _operands([*called[1], *called[2].values()], self._handle)
         operands = tuple([x.entries.place if type(x) is self._handle else self.arrays[id(x)].place for x in given])
         node = result.entries.last
         if recipe.cast([self._nodes[k] for k in operands]) is not node:
             return result
-        step = Step(recipe, operands, result.entries, called[0])
+        step = Step(recipe, operands, result.entries, called)
         _count(1)
         step = at.nexts.setdefault(key, step)
         with _lock:
@@ -250,22 +272,21 @@ class Walk:
             names: Sequence[str] = () if self._nodes else self._names()
             for place in range(len(self._nodes), len(self._parts)):
                 part = self._parts[place]
-                if type(part) is Step:
+                if isinstance(part, Step):
                     node = part.recipe.cast([self._nodes[k] for k in part.operands])
-                else:
-                    assert type(part) is Seen
-                    node = self._leaf(part, names[place] if place < len(names) else None)
+                elif part.leaf is None:
+                    node = _leaf_of(part, names[place] if place < len(names) else None)
+                else:  # made by another thread, before those of arrays that were met earlier
+                    node, self._ordered = part.leaf, False
                 self._nodes.append(node)
 
-    def _leaf(self, seen: Seen, name: str | None) -> Leaf:
-        """The leaf of a variable, which has a name, or of an array."""
-        if seen.leaf is not None:  # made by another thread, before those of arrays that were met earlier
-            self._ordered = False
-            return seen.leaf
-        new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
-        leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
-        bind(leaf, seen.value)
-        return leaf
+
+def _leaf_of(seen: Seen, name: str | None) -> Leaf:
+    """The leaf of a variable, which has a name, or of an array."""
+    new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
+    leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
+    bind(leaf, seen.value)
+    return leaf
 
 
 def note_end(at: Start, key: Key, end: Any) -> None:
