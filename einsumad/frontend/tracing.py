@@ -32,6 +32,7 @@ from einsumad.graph import Leaf, Node, fresh_leaf, leaves
 _MOST_FURTHER = 4
 """Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
 
+_NUMBERS = (float, np.floating)
 _CONTAINER = (
     "conversion to an array of a traced number from an argument that is a list or tuple of numbers: each of them is "
     "traced on its own; give an array, as by np.asarray(x, float), or make one in the function, einsumad.numpy.array(x)"
@@ -137,7 +138,8 @@ class Arguments(NamedTuple):
         """Private copies of the arrays and numbers that are to be variables; None where some are of other kinds."""
         values = []
         for x in self.originals:
-            if type(x) is not float and not (type(x) is np.ndarray and x.dtype.kind == "f" and x.dtype.isnative):
+            plain = x.dtype.kind == "f" and x.dtype.isnative if type(x) is np.ndarray else isinstance(x, _NUMBERS)
+            if not plain:
                 return None
             values.append(snapshot(x))
         return values

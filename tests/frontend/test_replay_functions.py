@@ -11,7 +11,7 @@ import pytest
 from scipy import special
 
 import einsumad as ea
-from einsumad.frontend import replay
+from tests.frontend.walks import forget
 
 A, B = np.array([0.5, 1.5, 0.25]), np.array([1.5, 0.5, 0.75])
 M, N = (
@@ -135,12 +135,12 @@ def _same(one: Any, other: Any) -> bool:
 def _check(calls: list[tuple[Callable[..., Any], Any, Any]]) -> None:
     expected = []
     for call in calls:
-        replay._recipes.clear()
+        forget()
         expected.append(_outcome(*call))
     order = list(range(len(calls)))
     for places in (order, order[::-1]):
-        replay._recipes.clear()
-        for _ in range(2):
+        forget()
+        for _ in range(4):  # the last ones by the ways of the first
             wrong = [k for k in places if not _same(_outcome(*calls[k]), expected[k])]
             assert not wrong, f"calls {wrong} of {len(calls)} differ after others"
 
