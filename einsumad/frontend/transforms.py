@@ -120,7 +120,7 @@ class Transform:
             came = walked(self.function, given, kwargs, walk)
         forms = forms_of(direction[0])
         at = None if forms is None else came.at
-        kind = (self.request, self.scalar, self.in_structure is None, self.memory_limit)
+        kind = (self.request, self.scalar, self.in_structure is None)
         question = (*kind, given.tree, came.tree, came.places, direction[1], forms, planning_key())
         end = None if at is None else at.ends.get(question)
         if end is not None:

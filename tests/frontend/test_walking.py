@@ -225,6 +225,25 @@ def test_dtypes_of_numbers_are_told_apart(kind: type, dtype: type) -> None:
             np.testing.assert_array_equal(gradient, np.full(3, number, dtype))
 
 
+def test_true_and_one_are_told_apart() -> None:
+    for number in (1, True, 1.0, np.True_, np.int8(1)) * 4:
+        found = ea.grad(lambda x, c=number: np.sum(((x > 0) + c) * x))(X)
+        np.testing.assert_array_equal(found, (X > 0) + number)
+
+
+def test_a_buffer_that_is_refilled_alike_or_not() -> None:
+    buffer = np.zeros(3)
+
+    def f(x: Any, again: float) -> Any:
+        buffer[:] = 1.0
+        y = np.sin(x) * buffer
+        buffer[:] = again
+        return np.sum(y * buffer)
+
+    for again in (1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 3.0, 3.0, 3.0, 1.0, np.nan, 1.0):
+        np.testing.assert_allclose(ea.grad(f)(X, again), np.cos(X) * again)
+
+
 def test_the_sign_of_zero_is_told_apart() -> None:
     x = np.array([2.0, -1.0])
     for zero in (0.0, -0.0, np.float64(0.0), np.float64(-0.0)) * 4:
@@ -302,6 +321,28 @@ def test_a_function_that_returns_what_it_was_given() -> None:
         np.testing.assert_array_equal(ea.jacobian(lambda x: x.T)(X), np.eye(3))
         assert ea.grad(lambda x: x)(2.0) == 1
         assert ea.grad(lambda x: x)(np.float32(2)).dtype == np.float32
+
+
+def test_what_is_returned_is_told_apart() -> None:
+    def f(x: Any, which: int) -> Any:
+        y = np.sum(x * x)
+        return (y, y * 3 * y)[which]
+
+    for which in (0, 1, 1, 0) * 3:
+        np.testing.assert_allclose(ea.grad(f)(X, which), (2 * X, 12 * X * np.sum(X * X))[which])
+
+
+def test_directions_are_checked_on_known_ways() -> None:
+    product = ea.hvp(lambda x: np.sum(x**3 * A))
+    for _ in range(4):
+        np.testing.assert_allclose(product(X, A), 6 * X * A * A)
+    for wrong in (np.ones(1), np.ones((3, 1)), np.float64(2.0), 1.0):
+        with pytest.raises(ea.ShapeError):
+            product(X, wrong)
+    with pytest.raises(TypeError):
+        product(X, [A])
+    with pytest.raises(ea.TracingError):
+        product(X, A * 1j)
 
 
 def test_no_argument_or_captured_array_is_given_back() -> None:
