@@ -244,6 +244,34 @@ def test_a_buffer_that_is_refilled_alike_or_not() -> None:
         np.testing.assert_allclose(ea.grad(f)(X, again), np.cos(X) * again)
 
 
+def test_dtypes_of_captured_arrays_are_told_apart() -> None:
+    x = X.astype(np.float32)
+    for dtype in (np.float64, np.float32, np.int8, np.int64, bool, np.float64) * 4:
+        c = A.astype(dtype)
+        value, gradient = ea.value_and_grad(lambda x, c=c: np.sum(((x > 0) + c) * x))(x)
+        assert value.dtype == np.sum(((x > 0) + c) * x).dtype
+        np.testing.assert_allclose(gradient, (x > 0) + c)
+
+
+def test_options_are_told_apart() -> None:
+    options = [{"axis": 1}, {"ddof": 1}, {"axis": 0, "ddof": 1}, {"ddof": 0, "axis": 1}, {"axis": None}]
+    options += [{"axis": (0, 1)}, {"axis": 1, "keepdims": True}]
+    for option in options * 4:
+        f = lambda x, o=option: np.sum(np.var(x, **o))  # noqa: E731 (one for each option)
+        np.testing.assert_allclose(ea.grad(f)(Y), differences(f, Y), rtol=1e-6, atol=1e-8)
+
+
+def test_lists_are_told_apart() -> None:
+    nestings = [lambda x: [[x, x], [x, x]], lambda x: [[x, x, x, x]], lambda x: [[x], [x], [x], [x]], lambda x: [x, x]]
+    for nest in nestings * 4:
+
+        def f(x: Any, nest: Callable[..., Any] = nest) -> Any:
+            found = np.block(nest(x))
+            return np.sum(found**2 * np.arange(found.size).reshape(found.shape))
+
+        np.testing.assert_allclose(ea.grad(f)(Y), differences(f, Y), rtol=1e-6, atol=1e-6)
+
+
 def test_the_sign_of_zero_is_told_apart() -> None:
     x = np.array([2.0, -1.0])
     for zero in (0.0, -0.0, np.float64(0.0), np.float64(-0.0)) * 4:
@@ -330,6 +358,28 @@ def test_what_is_returned_is_told_apart() -> None:
 
     for which in (0, 1, 1, 0) * 3:
         np.testing.assert_allclose(ea.grad(f)(X, which), (2 * X, 12 * X * np.sum(X * X))[which])
+
+
+def test_trees_of_results_are_told_apart() -> None:
+    def f(x: Any, kind: type) -> Any:
+        y, z = np.sin(x), np.sum(x * A)
+        return {"y": y, "z": z} if kind is dict else kind([y, z])
+
+    for kind in (tuple, list, dict, dict, tuple, list) * 3:
+        found = ea.jacobian(f)(X, kind)
+        assert type(found) is kind
+        first, second = found.values() if kind is dict else found
+        np.testing.assert_allclose(first, np.diag(np.cos(X)))
+        np.testing.assert_allclose(second, A)
+
+
+def test_gradients_of_what_is_no_scalar_are_refused_on_known_ways() -> None:
+    for _ in range(4):
+        np.testing.assert_allclose(ea.jacobian(np.sin)(X), np.diag(np.cos(X)))
+        with pytest.raises(ea.DifferentiationError):
+            ea.grad(np.sin)(X)
+        with pytest.raises(ea.DifferentiationError):
+            ea.jacobian(lambda x: np.sin(x) > 0)(X)
 
 
 def test_directions_are_checked_on_known_ways() -> None:
