@@ -7,29 +7,27 @@ that it was noted for what the handler makes of them.
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import TypeAlias
 
 from einsumad.graph import Mould, Node, intern_cast
 
-
-class Cast(NamedTuple):
-    """One node: its mould, and its operands by place among arguments and earlier nodes, or as they are."""
-
-    mould: Mould
-    operands: tuple[int | Node, ...]
+Cast: TypeAlias = tuple[Mould, tuple[int | Node, ...]]
+"""One node: its mould, and its operands by place among arguments and earlier nodes, or as they are."""
 
 
-class Recipe(NamedTuple):
+class Recipe:
     """The nodes of a call in order, and the place of the result."""
 
-    casts: tuple[Cast, ...]
-    result: int
+    __slots__ = ("_casts", "_result")
+
+    def __init__(self, casts: tuple[Cast, ...], result: int) -> None:
+        self._casts, self._result = casts, result
 
     def cast(self, nodes: list[Node]) -> Node:
         """The result for the nodes of the arguments, to which what is made on the way is appended."""
-        for mould, operands in self.casts:
+        for mould, operands in self._casts:
             nodes.append(intern_cast(mould, tuple([nodes[o] if type(o) is int else o for o in operands])))  # type: ignore[misc]
-        return nodes[self.result]
+        return nodes[self._result]
 
 
 class _Last(threading.local):

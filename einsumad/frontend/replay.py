@@ -115,7 +115,7 @@ def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe 
         if not all(isinstance(operand, int) or _is_constant(operand) for operand in operands):
             return None
         places[node] = len(nodes) + len(casts)
-        casts.append(Cast(mould_of(node), operands))
+        casts.append((mould_of(node), operands))
     return Recipe(tuple(casts), places[result]) if result in places else None
 
 

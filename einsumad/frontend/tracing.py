@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -121,13 +121,15 @@ def _check_differentiable(dtype: np.dtype, where: str) -> None:
         )
 
 
-class Arguments(NamedTuple):
+class Arguments:
     """The arguments of a call, with the arrays in those that are to be variables, and their tree."""
 
-    args: Sequence[Any]
-    argnums: int | tuple[int, ...]
-    originals: list[Any]
-    tree: Tree
+    __slots__ = ("argnums", "args", "originals", "tree")
+
+    def __init__(
+        self, args: Sequence[Any], argnums: int | tuple[int, ...], originals: Sequence[Any], tree: Tree
+    ) -> None:
+        self.args, self.argnums, self.originals, self.tree = args, argnums, originals, tree
 
     def where(self) -> list[int]:
         """The positions of what are to be variables."""
@@ -192,16 +194,11 @@ def trace(
     return Trace(Variables(leaves, tuple(given.originals), given.tree), outputs, output_tree)
 
 
-class Walked(NamedTuple):
-    """What f returned on a walk, how to take it apart, where its parts stand, and where the walk has come to.
+Walked: TypeAlias = tuple[Sequence[Any], Tree, tuple[int, ...], Start | None]
+"""What f returned on a walk, how to take it apart, where its parts stand, and where the walk has come to.
 
-    That is None where it has ended before, or where what was returned stands nowhere on it.
-    """
-
-    outputs: Sequence[Any]
-    tree: Tree
-    places: tuple[int, ...]
-    at: Start | None
+That is None where it has ended before, or where what was returned stands nowhere on it.
+"""
 
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
@@ -212,8 +209,8 @@ def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk
         places = [place for x in outputs if (place := walk.place_of(x)) is not None]
         at = walk.stop()
         if at is None or len(places) < len(outputs):
-            return Walked([Tensor(as_node(x)) for x in outputs], tree, (), None)
-        return Walked(outputs, tree, tuple(places), at)
+            return [Tensor(as_node(x)) for x in outputs], tree, (), None
+        return outputs, tree, tuple(places), at
 
 
 def _outputs(result: Any, flat: Flatten = flatten) -> tuple[list[Any], Tree]:

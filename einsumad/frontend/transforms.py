@@ -117,16 +117,16 @@ class Transform:
         """Call the function; compute by what is known where it came to, or find that and keep it there."""
         walk = Walk(values, lambda: given.labels(self.names), Tensor)
         with copies_within(self.memory_limit):
-            came = walked(self.function, given, kwargs, walk)
+            outputs, tree, places, came = walked(self.function, given, kwargs, walk)
         forms = forms_of(direction[0])
-        at = None if forms is None else came.at
+        at = None if forms is None else came
         kind = (self.request, self.scalar, self.in_structure is None)
-        question = (*kind, given.tree, came.tree, came.places, direction[1], forms, planning_key())
+        question = (*kind, given.tree, tree, places, direction[1], forms, planning_key())
         end = None if at is None else at.ends.get(question)
         if end is not None:
             return self._again(end, end.values(walk, direction[0]))
         variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
-        found = Trace(variables, tuple([x.node for x in came.outputs]), came.tree)
+        found = Trace(variables, tuple([x.node for x in outputs]), tree)
         asked = self._asked(found, direction)
         answer, ready = self._found(found, asked)
         end = None if ready is None or at is None else end_of(walk, ready, found, asked.directions)
