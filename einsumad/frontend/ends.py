@@ -15,20 +15,26 @@ from einsumad.frontend.cache import Derivation
 from einsumad.frontend.lifting import is_traceable
 from einsumad.frontend.requests import Ready
 from einsumad.frontend.tracing import Trace, Variables
+from einsumad.frontend.trees import Tree
 from einsumad.frontend.values import known_value
 from einsumad.frontend.walking import Walk
-from einsumad.graph import Node, fresh_leaf
+from einsumad.graph import Leaf, Node, fresh_leaf
 
 
 class End(NamedTuple):
-    """A derivation, for each slot the place of its value or a number, and the trace over leaves without values.
+    """A derivation, for each slot the place of its value or a number, and leaves without values for those of a trace.
 
     Directions have the places -1, -2, and so on.
     """
 
     derivation: Derivation
     slots: tuple[int | np.ndarray, ...]
-    trace: Trace
+    variables: tuple[Leaf, ...]
+    outputs: tuple[Leaf, ...]
+
+    def trace(self, tree: Tree, tree_of_outputs: Tree) -> Trace:
+        """What stands for a trace that came here, with its own trees: what is known here does not depend on them."""
+        return Trace(Variables(self.variables, (), tree), self.outputs, tree_of_outputs)
 
     def values(self, walk: Walk, directions: Sequence[np.ndarray]) -> Callable[[int], np.ndarray]:
         """The value of each slot for a walk that came here."""
@@ -53,16 +59,26 @@ def end_of(walk: Walk, ready: Ready, trace: Trace, directions: Sequence[Node]) -
             slots.append(known_value(leaf))
         else:
             return None
-    variables = Variables(tuple(map(_like, trace.variables.leaves)), (), trace.variables.tree)
-    return End(ready.derivation, tuple(slots), Trace(variables, tuple(map(_like, trace.outputs)), trace.tree))
+    return End(
+        ready.derivation, tuple(slots), tuple(map(_like, trace.variables.leaves)), tuple(map(_like, trace.outputs))
+    )
 
 
-def forms_of(directions: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The shapes and dtypes of directions; None if one is no plain array, which may say more."""
-    if not all(type(x) is np.ndarray and is_traceable(x.dtype) and x.dtype.isnative for x in directions):
+def forms_of(directions: Sequence[Any], tree: Tree | None, like: Tree) -> tuple[Any, ...] | None:
+    """The shapes and dtypes of directions; None if one is no plain array, or their tree is not that of arguments.
+
+    Without a tree there are none.
+    """
+    if tree is None:
+        return ()
+    if tree != like or not all(map(_is_plain, directions)):
         return None
     return tuple([(x.shape, x.dtype) for x in directions])
 
 
-def _like(node: Node) -> Any:
+def _is_plain(x: Any) -> bool:
+    return type(x) is np.ndarray and is_traceable(x.dtype) and x.dtype.isnative
+
+
+def _like(node: Node) -> Leaf:
     return fresh_leaf(node.shape, node.dtype)

@@ -25,7 +25,7 @@ from einsumad.frontend.structured import Results, arranged, hessian_of, results_
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, trace, walked
 from einsumad.frontend.trees import Tree, flatten, unflatten
-from einsumad.frontend.walking import Walk, note_end
+from einsumad.frontend.walking import Walk
 from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy, planning_key
 
@@ -118,29 +118,26 @@ class Transform:
         walk = Walk(values, lambda: given.labels(self.names), Tensor)
         with copies_within(self.memory_limit):
             outputs, tree, places, came = walked(self.function, given, kwargs, walk)
-        forms = forms_of(direction[0])
-        at = None if forms is None else came
-        kind = (self.request, self.scalar, self.in_structure is None)
-        question = (*kind, given.tree, tree, places, direction[1], forms, planning_key())
-        end = None if at is None else at.ends.get(question)
+        forms = forms_of(*direction, given.tree)
+        question = (self.request, self.scalar, self.in_structure is None, places, forms, planning_key())
+        end = None if came is None or forms is None else came.ends.get(question)
         if end is not None:
-            return self._again(end, end.values(walk, direction[0]))
+            return self._again(end, end.trace(given.tree, tree), end.values(walk, direction[0]))
         variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
         found = Trace(variables, tuple([x.node for x in outputs]), tree)
         asked = self._asked(found, direction)
         answer, ready = self._found(found, asked)
-        end = None if ready is None or at is None else end_of(walk, ready, found, asked.directions)
-        if end is not None and at is not None:
-            note_end(at, question, end)
+        if ready is not None and came is not None and forms is not None:
+            came.keep(question, end_of(walk, ready, found, asked.directions))
         return answer
 
-    def _again(self, end: End, value: Callable[[int], Any]) -> Any:
+    def _again(self, end: End, found: Trace, value: Callable[[int], Any]) -> Any:
         """The answer by what is known at the end of a way."""
         count_found()
         if self.in_structure is not None:
-            return self.in_structure(end.trace, Results(end.derivation, value, self.memory_limit))
+            return self.in_structure(found, Results(end.derivation, value, self.memory_limit))
         outputs = run(end.derivation, range(len(end.slots)), value, self.memory_limit)
-        return self.arrange(end.trace, outputs)
+        return self.arrange(found, outputs)
 
     def _check(self, found: Trace) -> None:
         """Refuse outputs that have no such derivative."""

@@ -57,6 +57,12 @@ class Start:
         self.missed = before - {key} if again else kept | {key}
         return again
 
+    def keep(self, question: Key, end: Any) -> None:
+        """Keep what was found out for those who come here and end, if it was."""
+        if end is not None:
+            _count(_END)
+            self.ends[question] = end
+
 
 class Step(Start):
     """A call on a way: its recipe over places, the form of its result, and where ways lead from it."""
@@ -287,9 +293,3 @@ def _leaf_of(seen: Seen, name: str | None) -> Leaf:
     leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
     bind(leaf, seen.value)
     return leaf
-
-
-def note_end(at: Start, key: Key, end: Any) -> None:
-    """Keep what was found out at the end of a way."""
-    _count(_END)
-    at.ends[key] = end

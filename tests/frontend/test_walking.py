@@ -360,6 +360,19 @@ def test_what_is_returned_is_told_apart() -> None:
         np.testing.assert_allclose(ea.grad(f)(X, which), (2 * X, 12 * X * np.sum(X * X))[which])
 
 
+def test_keys_of_trees_that_are_equal_are_told_apart() -> None:
+    for key in (1, True, 1.0) * 4:
+        found = ea.grad(lambda tree: np.sum(next(iter(tree.values())) * A))({key: X})
+        assert [type(k) for k in found] == [type(key)]
+        found = ea.jacobian(lambda x, k=key: {k: np.sum(x * A)})(X)
+        assert [type(k) for k in found] == [type(key)]
+    for _ in range(4):
+        with pytest.raises(TypeError):
+            ea.hvp(lambda tree: np.sum(tree["a"] ** 2))({"a": X}, {"b": X})
+        found = ea.hvp(lambda tree: np.sum(tree["a"] ** 2))({"a": X}, {"a": A})
+        np.testing.assert_array_equal(found["a"], 2 * A)
+
+
 def test_trees_of_results_are_told_apart() -> None:
     def f(x: Any, kind: type) -> Any:
         y, z = np.sin(x), np.sum(x * A)
