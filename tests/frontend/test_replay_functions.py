@@ -67,6 +67,10 @@ BOTH: dict[str, Callable[..., Any]] = {
     "concatenate": lambda x, y: np.concatenate([x, y]),
     "stack": lambda x, y: np.stack([x, y, x]),
 }
+INDICES: tuple[Any, ...] = (
+    *(slice(1, None), slice(None, 2), slice(None, None, -1), [0, 2], [1, 1], np.array([0, 2]), 0, -1, 1, np.int64(1)),
+    *(Ellipsis, None, (slice(1, 3), None), [True, False, True], (Ellipsis, 1), [[0, 1], [2, 2]]),
+)
 ONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
     "transpose": (np.transpose, (M, N), (np.array([0, 1]), np.array([1, 0]))),
     "sum": (lambda x, axis: np.sum(x, axis=axis), (M, N), (np.array(0), np.array(1), 0, 1, None)),
@@ -87,30 +91,7 @@ ONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
     "solve": (lambda b, matrix: np.linalg.solve(matrix, b), (A, B), (M, N)),
     "matmul": (lambda b, matrix: matrix @ b, (A, B), (M, N)),
     "linalg.norm": (np.linalg.norm, (A, B), (1, 2, 3, np.inf)),
-    "getitem": (
-        lambda x, index: x[index],
-        (A, B),
-        (
-            *(
-                slice(1, None),
-                slice(None, 2),
-                slice(None, None, -1),
-                [0, 2],
-                [1, 1],
-                np.array([0, 2]),
-                0,
-                -1,
-                1,
-                np.int64(1),
-            ),
-            Ellipsis,
-            None,
-            (slice(1, 3), None),
-            [True, False, True],
-            (Ellipsis, 1),
-            [[0, 1], [2, 2]],
-        ),
-    ),
+    "getitem": (lambda x, index: x[index], (A, B), INDICES),
     "take of a list": (np.take, (A, B), ([0, 2], [1, 1], [[0], [1]])),
     "repeat of a list": (np.repeat, (A, B), ([1, 2, 1], [2, 1, 1], [2])),
     "pad of a list": (np.pad, (A, B), ([1, 2], [2, 1], (1, 2), 1)),
