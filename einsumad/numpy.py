@@ -18,7 +18,8 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.known import known
-from einsumad.frontend.lifting import holds_tensor, in_trace, is_traceable
+from einsumad.frontend.lifting import holds_tensor, is_traceable
+from einsumad.frontend.met import in_trace
 from einsumad.frontend.numpy_functions.creation import of_anything, of_number, of_ones, of_zeros
 from einsumad.frontend.promotion import in_dtype, tensor
 from einsumad.frontend.stacking import stacked

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
@@ -120,16 +120,21 @@ def statistics() -> Statistics:
     return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"], loaded())
 
 
+L = TypeVar("L")
+F = TypeVar("F", bound=Callable[[], None])
+_cleared_too: list[Callable[[], None]] = []
+
+
 def run(
     derivation: Derivation,
-    found: Sequence[Leaf],
-    value: Callable[[Leaf], Any],
+    found: Sequence[L],
+    value: Callable[[L], Any],
     memory_limit: int | None,
     which: Which = None,
     *,
     home: Home | None = None,
 ) -> tuple[Any, ...]:
-    """The outputs for the values of the leaves that stand for the slots; only those that are read are asked for.
+    """The outputs for the values of what stands for the slots, as leaves do; only those that are read are asked for.
 
     They are arrays at a home, if one is given, otherwise NumPy's.
     """
@@ -164,6 +169,12 @@ def find_or_derive(key: object, build: Callable[[], Derivation]) -> tuple[Deriva
         while len(_entries) > _MOST_ENTRIES:
             _entries.popitem(last=False)
     return built, captured
+
+
+def count_found() -> None:
+    """Count a derivation that was found by other means than its key."""
+    with _lock:
+        _counts["found"] += 1
 
 
 def build_with_rules(build: Callable[[], Derivation]) -> tuple[Derivation, tuple[Leaf, ...]]:
@@ -210,3 +221,11 @@ def clear() -> None:
     """Forget everything that was derived."""
     with _lock:
         _entries.clear()
+    for also in _cleared_too:
+        also()
+
+
+def cleared_too(forget: F) -> F:
+    """Let this forget what else leads to derivations when they are forgotten."""
+    _cleared_too.append(forget)
+    return forget

@@ -47,8 +47,8 @@ def check_polynomial_caller(inputs: Sequence[Any]) -> None:
 
     Its coefficients ``c[k, i]`` or roots ``r[k]`` are given new axes for those of an array, and none for a traced one.
     """
-    own = inspect.currentframe()
-    caller = own.f_back.f_back if own is not None and own.f_back is not None else None
+    # a frame that held itself would keep all that the user's function holds until the garbage is collected
+    caller = sys._getframe(1).f_back  # noqa: SLF001 (what inspect.currentframe is made of)
     if caller is not None and caller.f_globals.get("__name__") == _OPERATORS:
         caller = caller.f_back
     if caller is None or not caller.f_globals.get("__name__", "").startswith(_POLYNOMIALS):

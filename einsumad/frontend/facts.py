@@ -9,7 +9,8 @@ from typing import Any
 
 from einsumad.errors import TracingError
 from einsumad.execution.backends import library_of
-from einsumad.frontend.lifting import as_node, in_trace, plain_array
+from einsumad.frontend.lifting import as_node, plain_array
+from einsumad.frontend.met import in_trace
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.functions.general.declared import CHECKED, check_facts

@@ -23,21 +23,19 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.execution.backends import library_of, shape_and_dtype
 from einsumad.frontend.mapped import check_copy, is_read_only_map
+from einsumad.frontend.met import Seen, met_in_trace, same_bits
 from einsumad.frontend.registry import lifts_arrays
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
 from einsumad.frontend.variables import mark_constant
-from einsumad.graph import Leaf, Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
+from einsumad.graph import Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
 
 PythonNumber: TypeAlias = bool | int | float
-_Met: TypeAlias = dict[int | bytes, tuple[Any, np.ndarray, Leaf, object]]
 
 _CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
 _TRACEABLE_KINDS = "biuf"
 _NO_NAMES: Mapping[int, str] = {}
-_BIT_PATTERNS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _names: ContextVar[Mapping[int, str]] = ContextVar("names of arrays by identity", default=_NO_NAMES)
-_met: ContextVar[_Met | None] = ContextVar("arrays met in this trace", default=None)
 
 
 def as_node(x: Any, partner_dtype: Any = None) -> Node:
@@ -102,38 +100,6 @@ def canonical(value: PythonNumber) -> int | float:
 
 
 @contextmanager
-def one_leaf_per_array(*, apart: bool = False) -> Iterator[None]:
-    """Within this context the same array object, met again with the same content, is the same leaf.
-
-    A context inside another shares what the outer one has met, unless it is `apart`, so that what is traced in it does
-    not depend on what was met before. The arrays met are kept alive until it ends.
-    """
-    if _met.get() is not None and not apart:
-        yield
-        return
-    token = _met.set({})
-    try:
-        yield
-    finally:
-        _met.reset(token)
-
-
-def in_trace() -> bool:
-    """Whether a function is being traced."""
-    return _met.get() is not None
-
-
-@contextmanager
-def outside_of_traces() -> Iterator[None]:
-    """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
-    token = _met.set(None)
-    try:
-        yield
-    finally:
-        _met.reset(token)
-
-
-@contextmanager
 def array_names(names: Mapping[int, str]) -> Iterator[None]:
     """Within this context arrays are lifted under the names given for their identities."""
     token = _names.set(names)
@@ -144,39 +110,41 @@ def array_names(names: Mapping[int, str]) -> Iterator[None]:
 
 
 def _array(x: Any) -> Node:
-    met = _met.get()
-    seen = met.get(id(x)) if met is not None else None
+    met = met_in_trace()
+    seen = met.arrays.get(id(x)) if met is not None else None
     library = library_of(x)
-    if seen is not None and _is_unchanged(x, seen):
-        return seen[2]
+    if seen is not None and seen.leaf is not None and is_unchanged(x, seen):
+        return seen.leaf
     array = plain_array(x)
     shape, dtype = (array.shape, array.dtype) if library is None else shape_and_dtype(array)
     node = mark_constant(fresh_leaf(shape, dtype, _names.get().get(id(x))))
     stamp = None if library is None else library.stamp(x)
     value = bind(node, array)
     if met is not None and (library is not None or is_read_only_map(x) or type(x) is np.ndarray):
-        met[id(x)] = (x, value, node, stamp)
+        met.arrays[id(x)] = Seen(x, value, node, stamp)
     return node
 
 
-def _is_unchanged(x: Any, seen: tuple[Any, Any, Leaf, Any]) -> bool:
+def is_unchanged(x: Any, seen: Seen) -> bool:
     """Whether an array that was met has the entries that it had; a mapped file is not looked at, to leave it unread."""
     library = library_of(x)
     if library is not None:
-        return library.unchanged(x, seen[1], seen[3])
-    return is_read_only_map(x) or _same_bits(x, seen[1])
+        return library.unchanged(x, seen.value, seen.stamp)
+    return is_read_only_map(x) or same_bits(x, seen.value)
 
 
 def index_node(index: np.ndarray) -> Node:
     """The node of an array of indices: within a trace equal ones are one leaf, so that what they select is tied."""
-    met = _met.get()
+    met = met_in_trace()
     if met is None:
         return _array(index)
     key = blake2b(index.tobytes(), key=repr(index.shape).encode()[-64:], digest_size=16).digest()
-    if key not in met:
+    if key not in met.arrays:
         _array(index)
-        met[key] = met[id(index)]
-    return met[key][2]
+        met.arrays[key] = met.arrays[id(index)]
+    leaf_of_index = met.arrays[key].leaf
+    assert leaf_of_index is not None
+    return leaf_of_index
 
 
 def plain_array(x: Any) -> Any:
@@ -217,15 +185,6 @@ def _numpy_scalar(x: np.generic) -> Node:
     if isinstance(value, np.generic):  # a long double, which Python has no number for
         return _array(np.asarray(x))
     return leaf((), x.dtype, ("number", value if value == 0 else canonical(value)))
-
-
-def _same_bits(x: Any, kept: np.ndarray) -> bool:
-    if x is kept:
-        return True
-    pattern = _BIT_PATTERNS.get(kept.dtype.itemsize)
-    if pattern is None or x.shape != kept.shape or x.dtype != kept.dtype:
-        return False
-    return bool(np.array_equal(x.view(pattern), kept.view(pattern)))
 
 
 def holds_tensor(x: Any) -> bool:

@@ -7,27 +7,21 @@ writes to it through that map.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from einsumad.errors import MemoryLimitError
+from einsumad.frontend.within import Within
 from einsumad.planning import physical_memory, readable_bytes
 
 _limit: ContextVar[int | None] = ContextVar("bytes that copies of mapped arrays may take", default=None)
 
 
-@contextmanager
-def copies_within(limit: int | None) -> Iterator[None]:
+def copies_within(limit: int | None) -> Within:
     """Within this context a copy of a mapped array may take so many bytes, if not None, and the machine's memory."""
-    token = _limit.set(_limit.get() if limit is None else limit)
-    try:
-        yield
-    finally:
-        _limit.reset(token)
+    return Within(_limit, _limit.get() if limit is None else limit)
 
 
 def is_read_only_map(array: Any) -> bool:

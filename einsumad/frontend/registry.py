@@ -72,6 +72,24 @@ def implements_methods(method: str) -> Callable[[H], H]:
     return lambda handler: _enter(_every_method, [method], handler)
 
 
+_of_arrays: set[Callable[..., Any]] = set()
+_of_arrays_after_text: set[Callable[..., Any]] = set()
+
+
+def arrays_are_nodes(*functions: Callable[..., Any], after_text: bool = False) -> Callable[[H], H]:
+    """Note of a handler that it takes arrays of NumPy as nodes alone: what it gives depends on none of their entries.
+
+    With `after_text` that is so where the first argument is a string.
+    """
+    (_of_arrays_after_text if after_text else _of_arrays).update(functions)
+    return lambda handler: handler
+
+
+def takes_arrays_as_nodes(function: Callable[..., Any], args: Sequence[Any]) -> bool:
+    """Whether the function depends on no entry of the arrays of NumPy among these arguments, but as a node does."""
+    return function in _of_arrays or (function in _of_arrays_after_text and bool(args) and type(args[0]) is str)
+
+
 def _enter(table: dict[Any, Handler], keys: Sequence[Any], handler: H) -> H:
     for key in keys:
         if table.setdefault(key, handler) is not handler:

@@ -5,8 +5,8 @@ if the handler looked at nothing but forms, which arguments are traced, and the 
 a mark of a leaf; what it gives then is the node that the handler would give.
 
 Handlers read traced values through functions that count (:mod:`einsumad.frontend.looks`). An array of NumPy could be
-read by anyone, as axes, orders or coefficients are; so calls with such arrays are made again only for the functions of
-:data:`_OF_ARRAYS`, whose handlers take them as nodes.
+read by anyone, as axes, orders or coefficients are; so calls with such arrays are made again only for functions whose
+handlers take them as nodes, which is noted where these are registered.
 
 A loop that is traced anew on every call makes the same nodes over fresh leaves: here they are made without asking NumPy
 for dtypes, lining axes up or looking for a canonical form again.
@@ -16,45 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import copysign
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from einsumad.frontend.lifting import as_node, is_traceable
 from einsumad.frontend.looks import looks
-from einsumad.frontend.registry import NOT_GIVEN, calls_handlers
+from einsumad.frontend.plain import plain_key
+from einsumad.frontend.recipes import Cast, Recipe, went_by
+from einsumad.frontend.registry import calls_handlers, takes_arrays_as_nodes
 from einsumad.frontend.tensor import Tensor
-from einsumad.graph import Leaf, Mould, Node, intern_cast, mould_of, recorded
+from einsumad.graph import Leaf, Node, mould_of, recorded
 
 _MOST_RECIPES = 4096
 _MOST_NODES = 24
 
-
-class Cast(NamedTuple):
-    """One node: its mould, and its operands by place among arguments and earlier nodes, or as they are."""
-
-    mould: Mould
-    operands: tuple[int | Node, ...]
-
-
-class Recipe(NamedTuple):
-    """The nodes of a call in order, and the place of the result."""
-
-    casts: tuple[Cast, ...]
-    result: int
-
-
 Key: TypeAlias = tuple[Any, ...]
 _recipes: dict[Key, Recipe | None] = {}
-_OF_ARRAYS = frozenset(
-    [
-        *(np.add, np.subtract, np.multiply, np.divide, np.logaddexp),
-        *(np.maximum, np.minimum, np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal),
-        *(np.matmul, np.dot, np.vdot, np.inner, np.outer, np.where),
-    ]
-)
-_PLAIN = frozenset([int, bool, str, type(None), type, np.dtype, type(NOT_GIVEN)])
 
 
 @calls_handlers
@@ -64,34 +42,35 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
     key: list[Any] = [function]
     for option, x in (*[(None, x) for x in args], *kwargs.items()):
         key.append(option)
-        if not _entered(function, x, key, nodes):
-            return handler(*args, **kwargs)
+        if not _entered(function, args, x, key, nodes):
+            result = handler(*args, **kwargs)
+            went_by(None)
+            return result
     name = tuple(key)
     if name not in _recipes:
         return _recorded(name, nodes, partial(handler, *args, **kwargs))
     recipe = _recipes.get(name)
-    if recipe is None:
-        return handler(*args, **kwargs)
-    for mould, operands in recipe.casts:
-        nodes.append(intern_cast(mould, tuple([nodes[o] if type(o) is int else o for o in operands])))  # type: ignore[misc]
-    return nodes[recipe.result]
+    result = handler(*args, **kwargs) if recipe is None else recipe.cast(nodes)
+    went_by(recipe)
+    return result
 
 
-def _entered(function: Any, x: Any, key: list[Any], nodes: list[Node]) -> bool:
+def _entered(function: Any, args: Sequence[Any], x: Any, key: list[Any], nodes: list[Node]) -> bool:
     """Add an argument to the key: a node by its form, a plain value as it is; whether it is of such a kind."""
     kind = type(x)
     if kind is Tensor:
         node = x.entries.node
-    elif kind is np.ndarray and function in _OF_ARRAYS and is_traceable(x.dtype):
+    elif kind is np.ndarray:
+        if not takes_arrays_as_nodes(function, args) or not is_traceable(x.dtype):
+            return False
         node = as_node(x)
-    elif kind is float:
-        key += (kind, x, copysign(1, x))
-        return True
-    elif kind in _PLAIN or (kind is tuple and all(type(part) is int for part in x)):
-        key += (kind, x)
-        return True
     else:
-        return False
+        own = plain_key(x)
+        if own is None and kind in (list, tuple):
+            key.append((kind, len(x)))
+            return all(_entered(function, args, part, key, nodes) for part in x)
+        key.append(own)
+        return own is not None
     key.append(kind is Tensor)
     for place, other in enumerate(nodes):
         if other is node:
@@ -114,7 +93,8 @@ def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any]) -> Any:
         result = handle()
     if len(_recipes) >= _MOST_RECIPES:
         _recipes.clear()
-    _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
+    recipe = _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
+    went_by(recipe)
     return result
 
 
@@ -135,7 +115,7 @@ def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe 
         if not all(isinstance(operand, int) or _is_constant(operand) for operand in operands):
             return None
         places[node] = len(nodes) + len(casts)
-        casts.append(Cast(mould_of(node), operands))
+        casts.append((mould_of(node), operands))
     return Recipe(tuple(casts), places[result]) if result in places else None
 
 

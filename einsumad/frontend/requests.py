@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
@@ -35,13 +35,27 @@ Builder: TypeAlias = Callable[[Request, tuple[Node, ...], tuple[Leaf, ...], tupl
 """Makes the derivation of a request on roots, sources and directions given one after the other, and their slots."""
 
 
+class Ready(NamedTuple):
+    """A derivation, and the leaves that stand for its slots."""
+
+    derivation: Derivation
+    found: tuple[Leaf, ...]
+
+
 def answer(asked: Asked, memory_limit: int | None) -> tuple[Any, ...]:
     """The outputs of the request, as arrays or as tensors of the enclosing trace."""
+    return answer_and_source(asked, memory_limit)[0]
+
+
+def answer_and_source(asked: Asked, memory_limit: int | None) -> tuple[tuple[Any, ...], Ready | None]:
+    """The outputs of the request, and what they were computed from if the graph alone says it."""
     derivation, found = derivation_of(asked)
     outer = outer_nodes(asked, derivation, found)
     if outer is not None:
-        return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)])
-    return run(derivation, found, known_value, memory_limit, home=home_among(found))
+        return tuple([Tensor(node) for node in substitute(derivation.outputs, outer)]), None
+    home = home_among(found)
+    outputs = run(derivation, found, known_value, memory_limit, home=home)
+    return outputs, Ready(derivation, found) if home is None and not derivation.rules else None
 
 
 def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> dict[Node, Node] | None:

@@ -7,7 +7,7 @@ all that is needed then, from the values that the arguments had.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice, product
 from typing import Any
@@ -17,8 +17,8 @@ import numpy as np
 from einsumad.compressed import BlockTensor, CompressedTensor, Form, Layout, Structured, compress, transposed
 from einsumad.errors import InternalError, ShapeError, TracingError
 from einsumad.execution.backends import Home
-from einsumad.frontend.cache import Derivation, Part, run
-from einsumad.frontend.requests import Asked, build_derivation, derivation_of, outer_nodes
+from einsumad.frontend.cache import Derivation, Part, compiled
+from einsumad.frontend.requests import Asked, Ready, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
 from einsumad.frontend.trees import flatten, register
@@ -28,13 +28,19 @@ from einsumad.planning import Request, planner_options
 
 
 class Results:
-    """The results of a request on derivatives, whose arrays are computed when they are asked for."""
+    """The results of a derivation, whose arrays are computed when they are asked for, from the values of its slots.
 
-    def __init__(self, asked: Asked, memory_limit: int | None) -> None:
-        self._derivation, self._found = derivation_of(asked, structured_derivation)
-        self._outer = outer_nodes(asked, self._derivation, self._found)
-        refuse_elsewhere(home_among(self._found))
-        self._memory_limit = memory_limit
+    With `outer` they are tensors: what the slots stand for in an enclosing trace.
+    """
+
+    def __init__(
+        self,
+        derivation: Derivation,
+        value: Callable[[int], Any],
+        memory_limit: int | None,
+        outer: Mapping[Node, Node] | None = None,
+    ) -> None:
+        self._derivation, self._value, self._memory_limit, self._outer = derivation, value, memory_limit, outer
         self._known: dict[int, tuple[Any, ...]] = {}
 
     @property
@@ -65,13 +71,23 @@ class Results:
 
     def _outputs(self, which: tuple[int, ...]) -> Sequence[Any]:
         if self._outer is None:
-            return run(self._derivation, self._found, known_value, self._memory_limit, which)
+            plan, read = compiled(self._derivation, self._memory_limit, which)
+            return plan(*[self._value(slot) for slot in read])
         return [Tensor(node) for node in substitute(self._derivation.chosen(which), self._outer)]
 
     def _given(self, slot: int) -> Any:
         if self._outer is None:
-            return known_value(self._found[slot])
+            return self._value(slot)
         return Tensor(self._outer[self._derivation.slots[slot]])
+
+
+def results_of(asked: Asked, memory_limit: int | None) -> tuple[Results, Ready | None]:
+    """The results of a request on derivatives, and what they are made of if the graph alone says it."""
+    derivation, found = derivation_of(asked, structured_derivation)
+    outer = outer_nodes(asked, derivation, found)
+    refuse_elsewhere(home_among(found))
+    ready = None if outer is not None or derivation.rules else Ready(derivation, found)
+    return Results(derivation, lambda slot: known_value(found[slot]), memory_limit, outer), ready
 
 
 def refuse_elsewhere(home: Home | None) -> None:

@@ -15,8 +15,9 @@ from einsumad.errors import DifferentiationError, ShapeError, TracingError
 from einsumad.execution.backends import common_home, home_of, library_of, shape_and_dtype
 from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.met import walk_of_trace
 from einsumad.frontend.recording import recording
-from einsumad.frontend.registry import call_function
+from einsumad.frontend.registry import arrays_are_nodes, call_function
 from einsumad.frontend.structured import from_parts, in_structure, refuse_elsewhere
 from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.trees import flatten, unflatten
@@ -165,5 +166,14 @@ def einsum(*operands: Any) -> Any:
     >>> ea.einsum("ij,j->i", np.eye(2), np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    result = wrap(call_function(np.einsum, operands, {}))
-    return result if any(isinstance(operand, Tensor) for operand in operands) else evaluate(result)
+    if not any(isinstance(operand, Tensor) for operand in operands):
+        return evaluate(_product(einsum, operands, {}))
+    walk = walk_of_trace()
+    return _product(einsum, operands, {}) if walk is None else walk.call(einsum, operands, {}, _product)
+
+
+def _product(_: Any, operands: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    return wrap(call_function(np.einsum, operands, options))
+
+
+arrays_are_nodes(einsum, after_text=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Never, NoReturn
 
 import numpy as np
@@ -22,6 +22,7 @@ from einsumad.frontend.callers import called_by_torch, check_polynomial_caller, 
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
+from einsumad.frontend.met import OnWalk, leave_walk, walk_of_trace
 from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
@@ -125,22 +126,22 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _shape(self: Tensor) -> tuple[int, ...]:
     """The sizes of the axes."""
-    return self.node.shape
+    return self.entries.form.shape  # type: ignore[no-any-return]
 
 
 def _dtype(self: Tensor) -> np.dtype:
     """The dtype of the value."""
-    return self.node.dtype
+    return self.entries.form.dtype  # type: ignore[no-any-return]
 
 
 def _ndim(self: Tensor) -> int:
     """The number of axes."""
-    return len(self.node.shape)
+    return len(self.shape)
 
 
 def _size(self: Tensor) -> int:
     """The number of entries."""
-    return int(np.prod(self.node.shape, dtype=int))
+    return math.prod(self.shape)
 
 
 def _transpose(self: Tensor, *axes: Any) -> Any:
@@ -164,8 +165,7 @@ _ravel = _method(np.ravel)
 
 
 def _get_item(self: Tensor, index: Any) -> Any:
-    arguments = (self, index)
-    return attach(wrap(call_function(operator.getitem, arguments, {})), operator.getitem, arguments, {})
+    return _called(operator.getitem, (self, index), {})
 
 
 def _fill(self: Tensor, value: Any) -> None:
@@ -176,7 +176,24 @@ def _fill(self: Tensor, value: Any) -> None:
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
+    leave_walk()
     _written_to(self, call_function(operator.setitem, (self, index, value), {}))
+
+
+def _called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """What a call of a function gives: by the walk of the open trace, if it is on one."""
+    walk = walk_of_trace()
+    if walk is None or walk.at is None:
+        return _function_called(function, args, options)
+    return walk.call(function, args, options, _function_called)
+
+
+def _function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    return attach(wrap(call_function(function, args, options)), function, args, options)
+
+
+def _ufunc_called(ufunc: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    return wrap(call_ufunc(ufunc, "__call__", args, options))
 
 
 def _written_to(target: Any, node: Node) -> None:
@@ -191,9 +208,9 @@ def _may_write(node: Node) -> None:
 
 
 def _entries(self: Tensor) -> Iterator[Any]:
-    if not self.node.shape:
+    if not self.shape:
         raise TypeError("iteration over a traced value without axes")
-    return iter([self[k] for k in range(self.node.shape[0])])
+    return iter([self[k] for k in range(self.shape[0])])
 
 
 def _itself(self: Tensor, *_: Any) -> Tensor:
@@ -236,6 +253,9 @@ def _in_place(ufunc: np.ufunc) -> Callable[[Tensor, Any], Tensor]:
     return act
 
 
+_new = object.__new__
+
+
 class Tensor(Operators):
     """A traced value. Use it with NumPy's functions and Python's operators as if it were an array.
 
@@ -252,24 +272,37 @@ class Tensor(Operators):
         """The expression of the value."""
         return self.entries.node
 
+    @classmethod
+    def on_walk(cls, walk: OnWalk, place: int) -> Tensor:
+        """What stands at a place of a walk, whose node is made when it is asked for."""
+        tensor: Tensor = _new(cls)
+        tensor.entries = Entries(None, walk, place)
+        return tensor
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         check_polynomial_caller(inputs)
+        if method == "__call__":
+            walk = walk_of_trace()
+            if walk is None or walk.at is None:
+                return _ufunc_called(ufunc, inputs, kwargs)
+            return walk.call(ufunc, inputs, kwargs, _ufunc_called)
+        leave_walk()
         result = call_ufunc(ufunc, method, inputs, kwargs)
         return _written_to(inputs[0], result) if method == "at" else wrap(result)
 
     def __array_function__(
         self,
         function: Callable[..., Any],
-        types: Iterable[type],
+        types: Collection[type],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
-        if not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
+        if len(types) > 1 and not all(issubclass(kind, (Tensor, np.ndarray)) or is_array_type(kind) for kind in types):
             return NotImplemented
-        result = call_function(function, args, kwargs)
         if function in WRITERS:
-            return _written_to(args[0] if args else None, result)
-        return attach(wrap(result), function, args, kwargs)
+            leave_walk()
+            return _written_to(args[0] if args else None, call_function(function, args, kwargs))
+        return _called(function, args, kwargs)
 
     @classmethod
     def __torch_function__(cls, function: Any, *_: Any, **__: Any) -> Any:
@@ -279,9 +312,10 @@ class Tensor(Operators):
         return bool(self.numpy("bool()"))
 
     def __len__(self) -> int:
-        if not self.node.shape:
+        shape = self.shape
+        if not shape:
             raise TypeError("len() of a traced value without axes")
-        return self.node.shape[0]
+        return int(shape[0])
 
     def __repr__(self) -> str:
         return f"Tensor({short_text(self.node)}, shape={self.shape}, dtype={self.dtype})"

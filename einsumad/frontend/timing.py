@@ -6,8 +6,6 @@ such as a derivation inside of a trace, is not counted for the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Literal, TypeAlias, get_args
@@ -21,21 +19,26 @@ _seconds: dict[str, float] = dict.fromkeys(get_args(Stage), 0.0)
 _lock = module_lock()
 
 
-@contextmanager
-def spending(stage: Stage) -> Iterator[None]:
-    """Count the time within for this stage."""
-    outer, inner = _inside.get(), [0.0]
-    token = _inside.set(inner)
-    start = perf_counter()
-    try:
-        yield
-    finally:
-        whole = perf_counter() - start
-        _inside.reset(token)
-        if outer is not None:
-            outer[0] += whole
+class spending:  # noqa: N801 (read as a function in with statements)
+    """Count the time within this context for a stage."""
+
+    __slots__ = ("_inner", "_outer", "_stage", "_start", "_token")
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def __enter__(self) -> None:
+        self._outer, self._inner = _inside.get(), [0.0]
+        self._token = _inside.set(self._inner)
+        self._start = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        whole = perf_counter() - self._start
+        _inside.reset(self._token)
+        if self._outer is not None:
+            self._outer[0] += whole
         with _lock:
-            _seconds[stage] += whole - inner[0]
+            _seconds[self._stage] += whole - self._inner[0]
 
 
 def seconds_spent() -> dict[str, float]:

@@ -7,8 +7,7 @@ arrays afterwards matters; which leaves are variables of some trace is remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,18 +17,22 @@ import numpy as np
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.execution.backends import any_met, shape_and_dtype
 from einsumad.frontend.evaluation import evaluated
-from einsumad.frontend.lifting import as_node, one_leaf_per_array, plain_array
+from einsumad.frontend.lifting import as_node, plain_array
+from einsumad.frontend.met import on_walk, one_leaf_per_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.timing import spending
-from einsumad.frontend.trees import Tree, flatten, leaf_names, unflatten
-from einsumad.frontend.values import bind, defer, give_home, home_among
+from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflatten
+from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
 from einsumad.frontend.variables import mark_variable
+from einsumad.frontend.walking import Start, Walk
+from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node, fresh_leaf, leaves
 
 _MOST_FURTHER = 4
 """Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
 
+_NUMBERS = (float, np.floating)
 _CONTAINER = (
     "conversion to an array of a traced number from an argument that is a list or tuple of numbers: each of them is "
     "traced on its own; give an array, as by np.asarray(x, float), or make one in the function, einsumad.numpy.array(x)"
@@ -70,20 +73,11 @@ Flatten: TypeAlias = Callable[[Any], tuple[list[Any], Tree]]
 _enclosing: ContextVar[int | None] = ContextVar("differentiated traces that are open", default=None)
 
 
-@contextmanager
-def _within(count: int) -> Iterator[None]:
-    token = _enclosing.set(count)
-    try:
-        yield
-    finally:
-        _enclosing.reset(token)
-
-
 def trace_inputs(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], flat: Flatten = flatten
 ) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f on inputs of a plan, which are never differentiated; `flat` takes the result apart."""
-    with _within(0):
+    with Within(_enclosing, 0):
         return run(f, args, kwargs, flat)
 
 
@@ -127,6 +121,59 @@ def _check_differentiable(dtype: np.dtype, where: str) -> None:
         )
 
 
+class Arguments:
+    """The arguments of a call, with the arrays in those that are to be variables, and their tree."""
+
+    __slots__ = ("argnums", "args", "originals", "tree")
+
+    def __init__(
+        self, args: Sequence[Any], argnums: int | tuple[int, ...], originals: Sequence[Any], tree: Tree
+    ) -> None:
+        self.args, self.argnums, self.originals, self.tree = args, argnums, originals, tree
+
+    def where(self) -> list[int]:
+        """The positions of what are to be variables."""
+        positions = (self.argnums,) if isinstance(self.argnums, int) else self.argnums
+        return [position % len(self.args) for position in positions]
+
+    def values(self) -> list[np.ndarray] | None:
+        """Private copies of the arrays and numbers that are to be variables; None where some are of other kinds."""
+        values = []
+        for x in self.originals:
+            plain = x.dtype.kind == "f" and x.dtype.isnative if type(x) is np.ndarray else isinstance(x, _NUMBERS)
+            if not plain:
+                return None
+            values.append(snapshot(x))
+        return values
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """A name for each variable, from those of the parameters."""
+        found = [(self.args[k], names[k] if k < len(names) else f"argument {k}") for k in self.where()]
+        return [label for arg, name in found for label in leaf_names(arg, name)]
+
+    def replaced(self, tensors: Sequence[Tensor]) -> list[Any]:
+        """The arguments with tensors for the variables."""
+        traced = unflatten(self.tree, tensors)
+        arguments = list(self.args)
+        if isinstance(self.argnums, int):
+            arguments[self.argnums] = traced
+            return arguments
+        for k, value in zip(self.argnums, traced, strict=True):
+            arguments[k] = value
+        return arguments
+
+
+def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Arguments:
+    """The arguments of a call, those at `argnums` taken apart into arrays."""
+    for position in (argnums,) if isinstance(argnums, int) else argnums:
+        if not -len(args) <= position < len(args):
+            raise TypeError(f"argnums names argument {position} but the call has {len(args)} positional arguments")
+    wanted = args[argnums] if isinstance(argnums, int) else tuple([args[k] for k in argnums])
+    if type(wanted) is np.ndarray:
+        return Arguments(args, argnums, [wanted], leaf_tree())
+    return Arguments(args, argnums, *flatten(wanted))
+
+
 def trace(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -137,22 +184,43 @@ def trace(
     differentiated: bool = True,
 ) -> Trace:
     """Call f with the arguments at `argnums` replaced by traced variables, whether or not they are differentiated."""
-    positions = (argnums,) if isinstance(argnums, int) else argnums
-    for position in positions:
-        if not -len(args) <= position < len(args):
-            raise TypeError(f"argnums names argument {position} but the call has {len(args)} positional arguments")
-    where = [position % len(args) for position in positions]
-    wanted = args[where[0]] if isinstance(argnums, int) else tuple([args[k] for k in where])
-    originals, tree = flatten(wanted)
-    labels = [label for k in where for label in leaf_names(args[k], names[k] if k < len(names) else f"argument {k}")]
-    leaves = tuple([new_variable(x, name, f"argument {name!r}") for x, name in zip(originals, labels, strict=True)])
-    traced = unflatten(tree, [Tensor(leaf) for leaf in leaves])
-    replaced = list(args)
-    for k, value in zip(where, (traced,) if isinstance(argnums, int) else traced, strict=True):
-        replaced[k] = value
-    with _within((_enclosing.get() or 0) + differentiated):
-        outputs, output_tree = run(f, replaced, kwargs)
-    return Trace(Variables(leaves, tuple(originals), tree), outputs, output_tree)
+    given = taken_apart(args, argnums)
+    labels = given.labels(names)
+    leaves = tuple(
+        [new_variable(x, name, f"argument {name!r}") for x, name in zip(given.originals, labels, strict=True)]
+    )
+    with Within(_enclosing, (_enclosing.get() or 0) + differentiated):
+        outputs, output_tree = run(f, given.replaced([Tensor(leaf) for leaf in leaves]), kwargs)
+    return Trace(Variables(leaves, tuple(given.originals), given.tree), outputs, output_tree)
+
+
+Walked: TypeAlias = tuple[Sequence[Any], Tree, tuple[int, ...], Start | None]
+"""What f returned on a walk, how to take it apart, where its parts stand, and where the walk has come to.
+
+That is None where it has ended before, or where what was returned stands nowhere on it.
+"""
+
+
+def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
+    """Call f on the variables of a walk."""
+    with Within(_enclosing, (_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk):
+        tensors = [Tensor.on_walk(walk, place) for place in range(len(given.originals))]
+        outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
+        places = [place for x in outputs if (place := walk.place_of(x)) is not None]
+        at = walk.stop()
+        if at is None or len(places) < len(outputs):
+            return [Tensor(as_node(x)) for x in outputs], tree, (), None
+        return outputs, tree, tuple(places), at
+
+
+def _outputs(result: Any, flat: Flatten = flatten) -> tuple[list[Any], Tree]:
+    """What f returned, taken apart."""
+    if type(result) is Tensor:
+        return [result], leaf_tree()
+    outputs, tree = flat(result)
+    if not outputs and not flatten(result)[0]:
+        raise TracingError("the function returned nothing: a traced function must return an array or a tree of arrays")
+    return outputs, tree
 
 
 def run(
@@ -160,12 +228,7 @@ def run(
 ) -> tuple[tuple[Node, ...], Tree]:
     """The outputs of f as nodes; arrays and numbers among them are constants."""
     with spending("tracing"), one_leaf_per_array():
-        result = _call(f, args, kwargs)
-        outputs, tree = flat(result)
-        if not outputs and not flatten(result)[0]:
-            raise TracingError(
-                "the function returned nothing: a traced function must return an array or a tree of arrays"
-            )
+        outputs, tree = _outputs(_call(f, args, kwargs), flat)
         return tuple([as_node(output) for output in outputs]), tree
 
 

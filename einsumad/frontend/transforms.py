@@ -13,14 +13,21 @@ from functools import cached_property
 from types import MethodType
 from typing import Any
 
+import numpy as np
+
 from einsumad.errors import DifferentiationError
+from einsumad.frontend.cache import count_found, run
+from einsumad.frontend.ends import End, end_of, forms_of
 from einsumad.frontend.mapped import copies_within
-from einsumad.frontend.requests import Asked, answer, direction_nodes
-from einsumad.frontend.structured import Results, arranged, hessian_of
-from einsumad.frontend.tracing import Trace, trace
-from einsumad.frontend.trees import flatten, unflatten
+from einsumad.frontend.met import in_trace
+from einsumad.frontend.requests import Asked, Ready, answer_and_source, direction_nodes
+from einsumad.frontend.structured import Results, arranged, hessian_of, results_of
+from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, trace, walked
+from einsumad.frontend.trees import Tree, flatten, unflatten
+from einsumad.frontend.walking import Walk
 from einsumad.graph import Node
-from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit
+from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key
 
 Argnums = int | tuple[int, ...]
 
@@ -59,11 +66,81 @@ class Transform:
 
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
         """Trace the function and say what is asked of the graph."""
-        if self.takes_direction and len(args) < 2:
-            raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
-        *args_of_f, direction = args if self.takes_direction else (*args, None)
+        args_of_f, direction = self._split(args)
         with copies_within(self.memory_limit):
             found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
+        return self._asked(found, direction), found
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Trace, derive or find what was derived before, and compute."""
+        if type(self) is Transform and not in_trace():
+            args_of_f, direction = self._split(args)
+            given = taken_apart(args_of_f, self.argnums)
+            with copies_within(self.memory_limit):
+                values = given.values()
+            if values is not None and (self.in_structure is None or given.tree.is_leaf()):
+                return self._answer_on_walk(given, values, kwargs, direction)
+        asked, found = self.ask(*args, **kwargs)
+        return self._found(found, asked)[0]
+
+    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[list[Any], Tree]]:
+        """The arguments of the function, and the direction, taken apart."""
+        if not self.takes_direction:
+            return args, ([], None)
+        if len(args) < 2:
+            raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
+        return args[:-1], flatten(args[-1])
+
+    def _asked(self, found: Trace, direction: tuple[list[Any], Tree]) -> Asked:
+        """What is asked of a graph, if it has such a derivative."""
+        self._check(found)
+        variables = found.variables
+        directions: tuple[Node, ...] = ()
+        if self.takes_direction:
+            directions = direction_nodes(direction, variables.leaves, "direction", variables.tree)
+        return Asked(self.request, found.outputs, variables, directions)
+
+    def _found(self, found: Trace, asked: Asked) -> tuple[Any, Ready | None]:
+        """The answer to what is asked of a graph, and what it was computed from, if the graph alone says it."""
+        if self.in_structure is not None:
+            results, ready = results_of(asked, self.memory_limit)
+            return self.in_structure(found, results), ready
+        outputs, ready = answer_and_source(asked, self.memory_limit)
+        return self.arrange(found, outputs), ready
+
+    def _answer_on_walk(
+        self, given: Arguments, values: Sequence[np.ndarray], kwargs: dict[str, Any], direction: tuple[list[Any], Tree]
+    ) -> Any:
+        """Call the function; compute by what is known where it came to, or find that and keep it there."""
+        walk = Walk(values, lambda: given.labels(self.names), Tensor)
+        with copies_within(self.memory_limit):
+            outputs, tree, places, came = walked(self.function, given, kwargs, walk)
+        forms = forms_of(*direction, given.tree)
+        question = (self.request, self.scalar, self.in_structure is None, places, forms, planning_key())
+        end = None if came is None or forms is None else came.ends.get(question)
+        if end is not None:
+            return self._again(end, end.trace(given.tree, tree), end.values(walk, direction[0]))
+        variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
+        found = Trace(variables, tuple([x.node for x in outputs]), tree)
+        asked = self._asked(found, direction)
+        answer, ready = self._found(found, asked)
+        if ready is not None and came is not None and forms is not None:
+            came.keep(question, end_of(walk, ready, found, asked.directions))
+        return answer
+
+    def _again(self, end: End, found: Trace, value: Callable[[int], Any]) -> Any:
+        """The answer by what is known at the end of a way."""
+        count_found()
+        if self.in_structure is not None:
+            return self.in_structure(found, Results(end.derivation, value, self.memory_limit))
+        outputs = run(end.derivation, range(len(end.slots)), value, self.memory_limit)
+        return self.arrange(found, outputs)
+
+    def _check(self, found: Trace) -> None:
+        """Refuse outputs that have no such derivative."""
         if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
             shapes = [node.shape for node in found.outputs]
             raise DifferentiationError(
@@ -71,21 +148,6 @@ class Transform:
                 "sum it, or use jacobian or derivative"
             )
         check_outputs(found, self.name)
-        variables = found.variables
-        directions: tuple[Node, ...] = ()
-        if self.takes_direction:
-            directions = direction_nodes(flatten(direction), variables.leaves, "direction", variables.tree)
-        return Asked(self.request, found.outputs, variables, directions), found
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Trace, derive or find what was derived before, and compute."""
-        asked, found = self.ask(*args, **kwargs)
-        if self.in_structure is not None:
-            return self.in_structure(found, Results(asked, self.memory_limit))
-        return self.arrange(found, answer(asked, self.memory_limit))
 
 
 def document_like(wrapper: Any, function: Callable[..., Any]) -> None:

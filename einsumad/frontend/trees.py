@@ -21,6 +21,12 @@ def _optree() -> Any:
     return importlib.import_module("optree")
 
 
+@cache
+def leaf_tree() -> Tree:
+    """The shape of what is no container."""
+    return flatten(0.0)[1]
+
+
 def flatten(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree and its shape."""
     leaves, spec = _optree().tree_flatten(tree)

@@ -33,6 +33,10 @@ def snapshot(array: Any) -> np.ndarray:
 
     One that cannot be written is used uncopied, and so is a file that was mapped for reading alone.
     """
+    if type(array) is np.ndarray and array.base is None and array.flags.writeable:
+        copy = array.copy("K")
+        copy.flags.writeable = False
+        return copy
     library = library_of(array)
     if library is not None:
         return library.private(array)  # type: ignore[no-any-return]  # an array of any library

@@ -22,6 +22,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
+from einsumad.frontend.met import OnWalk
 from einsumad.frontend.registry import call_function
 from einsumad.graph import Einsum, Labels, Node
 
@@ -130,6 +131,15 @@ def attach(result: Any, function: Callable[..., Any], args: Sequence[Any], optio
     return result
 
 
+def attach_again(
+    result: Any, place: int | str, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
+    """The result of a call as a view of the argument at a place, where the same call gave such a view before."""
+    base = args[place] if isinstance(place, int) else options[place]
+    result.entries.share(View(base, place, function, tuple(args), options), base.entries)
+    return result
+
+
 def _changes(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> bool:
     """Whether a function that may give its argument itself does not with this number."""
     number = _UNCHANGED.get(function)
@@ -212,12 +222,16 @@ def _anywhere(index: Any) -> Any:
 
 
 class Entries:
-    """The node of an array as last seen, what it is a view of, and the memory that it shares."""
+    """The node of an array as last seen, what it is a view of, and the memory that it shares.
 
-    __slots__ = ("__weakref__", "last", "memory", "version", "view")
+    On a walk the node is not made before it is asked for: there is the place at which it stands.
+    """
 
-    def __init__(self, node: Node) -> None:
+    __slots__ = ("__weakref__", "last", "memory", "place", "version", "view", "walk")
+
+    def __init__(self, node: Node | None, walk: OnWalk | None = None, place: int = -1) -> None:
         self.last = node
+        self.walk, self.place = walk, place
         self.view: View | None = None
         self.memory: Memory | None = None
         self.version = 0
@@ -227,7 +241,16 @@ class Entries:
         """The expression of the entries, also after writes to what they are shared with."""
         if self.memory is not None and self.version != self.memory.version:
             self._refresh(self.memory)
-        return self.last
+        last = self.last
+        if last is None:
+            assert self.walk is not None
+            last = self.last = self.walk.node(self.place)
+        return last
+
+    @property
+    def form(self) -> Any:
+        """What has the shape and dtype."""
+        return self.walk.form(self.place) if self.last is None and self.walk is not None else self.node
 
     def share(self, view: View, owner: Entries) -> None:
         """Become a view of another array."""

@@ -77,10 +77,13 @@ def intern_cast(mould: Mould, operands: tuple[Node, ...]) -> Node:
     """The node of a mould and operands whose forms are those of the operands that it was taken from."""
     digest = _digest(mould.content, [operand.digest for operand in operands])
     found = _table.get(digest)
-    if found is not None:
-        return found
-    kind, shape, dtype, _, form, own = mould
-    return _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
+    if found is None:
+        kind, shape, dtype, _, form, own = mould
+        found = _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
+    made = _made.get()
+    if made is not None:
+        made.append(found)
+    return found
 
 
 def intern_leaf(shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]) -> Leaf:

@@ -12,6 +12,7 @@ from einsumad.frontend import replay
 from einsumad.frontend.registry import call_function, call_ufunc
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import fresh_leaf
+from tests.frontend.walks import forget
 
 UNARY = [
     np.exp,
@@ -48,7 +49,7 @@ NUMBERS = [0, 1, 2, -1, 3, 0.0, -0.0, 1.0, 0.5, 2.5, True, False]
 
 @pytest.fixture(autouse=True)
 def _no_recipes():
-    replay._recipes.clear()
+    forget()
 
 
 def without_recipes(call):
@@ -240,7 +241,7 @@ def test_threads():
 
     def work():
         for _ in range(20):
-            replay._recipes.clear()
+            forget()
             results.append(ea.grad(f)(x))
 
     threads = [threading.Thread(target=work) for _ in range(4)]

@@ -15,7 +15,8 @@ import einsumad as ea
 import einsumad.numpy as enp
 from einsumad.errors import TracingError
 from einsumad.frontend.evaluation import concrete
-from einsumad.frontend.lifting import as_node, one_leaf_per_array
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.met import one_leaf_per_array
 from einsumad.frontend.registry import implements, implements_ufunc
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind, remember, snapshot, value_of

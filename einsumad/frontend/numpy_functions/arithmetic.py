@@ -15,7 +15,7 @@ from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import canonical, is_python_number
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import ufunc_operands
-from einsumad.frontend.registry import implements_ufunc, qualified_name
+from einsumad.frontend.registry import arrays_are_nodes, implements_ufunc, qualified_name
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, leaf
 
@@ -23,12 +23,14 @@ _EXACT_RECIPROCALS = frozenset({1, -1, 2, -2, 0.5, -0.5})
 
 
 @implements_ufunc(np.add)
+@arrays_are_nodes(np.add)
 def _add(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     return row("logical_or", a, b) if dtype == BOOL else _sum(a, b, 1, dtype)
 
 
 @implements_ufunc(np.subtract)
+@arrays_are_nodes(np.subtract)
 def _subtract(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     _refuse_unsigned(ufunc, dtype)
@@ -41,12 +43,14 @@ def _sum(a: Node, b: Node, sign: int, dtype: np.dtype) -> Node:
 
 
 @implements_ufunc(np.multiply)
+@arrays_are_nodes(np.multiply)
 def _multiply(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     return row("logical_and", a, b) if dtype == BOOL else product([a, b], dtype)
 
 
 @implements_ufunc(np.true_divide)
+@arrays_are_nodes(np.true_divide)
 def _divide(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     divisor = constant_of(b)

@@ -20,13 +20,14 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import reshaped
 from einsumad.frontend.numpy_functions.layout import diagonal
 from einsumad.frontend.promotion import array_operands, in_dtype, reduced_dtype, ufunc_operands
-from einsumad.frontend.registry import implements, implements_method, implements_ufunc, refuse_options
+from einsumad.frontend.registry import arrays_are_nodes, implements, implements_method, implements_ufunc, refuse_options
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Labels, Node, sum_axes
 from einsumad.notation import check_sizes, parse, parse_interleaved
 
 
 @implements(np.einsum)
+@arrays_are_nodes(np.einsum, after_text=True)
 def _einsum(*operands: Any, out: Any = None, dtype: Any = None, casting: Any = None, **options: Any) -> Node:
     refuse_options("numpy.einsum", out=out, casting=None if casting == "safe" else casting)
     for option in options.keys() - {"optimize", "order"}:
@@ -63,6 +64,7 @@ def _stretched(labels: Labels, shape: Sequence[int], sizes: dict[int, int], fres
 
 
 @implements_ufunc(np.matmul)
+@arrays_are_nodes(np.matmul)
 def _matmul(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     (a, b), dtype = ufunc_operands(ufunc, x, y)
     if not a.shape or not b.shape:
@@ -92,6 +94,7 @@ def _same_size(name: str, a: Node, axis_a: int, b: Node, axis_b: int) -> None:
 
 
 @implements(np.dot)
+@arrays_are_nodes(np.dot)
 def _dot(a: Any, b: Any, out: Any = None) -> Node:
     refuse_options("numpy.dot", out=out)
     (x, y), dtype = array_operands(a, b)
@@ -101,6 +104,7 @@ def _dot(a: Any, b: Any, out: Any = None) -> Node:
 
 
 @implements(np.inner)
+@arrays_are_nodes(np.inner)
 def _inner(a: Any, b: Any) -> Node:
     (x, y), dtype = array_operands(a, b)
     if not x.shape or not y.shape:
@@ -113,6 +117,7 @@ def _scaled(x: Node, y: Node, dtype: Any) -> Node:
 
 
 @implements(np.vdot)
+@arrays_are_nodes(np.vdot)
 def _vdot(a: Any, b: Any) -> Node:
     (x, y), dtype = array_operands(a, b)
     if prod(x.shape) != prod(y.shape):
@@ -124,6 +129,7 @@ def _vdot(a: Any, b: Any) -> Node:
 
 
 @implements(np.outer)
+@arrays_are_nodes(np.outer)
 def _outer(a: Any, b: Any, out: Any = None) -> Node:
     refuse_options("numpy.outer", out=out)
     (x, y), dtype = array_operands(a, b)

@@ -17,6 +17,7 @@ from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, is_python_number
 from einsumad.frontend.promotion import floating, in_dtype, reduced_dtype, ufunc_operands
 from einsumad.frontend.registry import (
+    arrays_are_nodes,
     implements,
     implements_special,
     implements_ufunc,
@@ -120,6 +121,7 @@ def row(name: str, *operands: Node, params: Params = (), dtype: np.dtype | None 
 
 
 @implements_ufunc(*ROW_OF_UFUNC)
+@arrays_are_nodes(*ROW_OF_UFUNC)
 def _ufunc(ufunc: np.ufunc, *inputs: Any) -> Node:
     operands, dtype = ufunc_operands(ufunc, *inputs)
     return row(ROW_OF_UFUNC[ufunc], *operands, dtype=dtype)

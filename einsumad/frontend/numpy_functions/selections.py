@@ -16,13 +16,14 @@ from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.numpy_functions.elementwise import row
 from einsumad.frontend.promotion import common_operands, in_dtype, ufunc_operands
-from einsumad.frontend.registry import implements, implements_ufunc, is_given, refuse_options
+from einsumad.frontend.registry import arrays_are_nodes, implements, implements_ufunc, is_given, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, Ones, Zero, add
 
 
 @implements(np.where)
+@arrays_are_nodes(np.where)
 def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
     if x is None or y is None:
         raise refused("numpy.where", "of a condition alone")
@@ -38,11 +39,13 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Node:
 
 
 @implements_ufunc(np.maximum)
+@arrays_are_nodes(np.maximum)
 def _maximum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     return _extremum(ufunc, "maximum", x, y)
 
 
 @implements_ufunc(np.minimum)
+@arrays_are_nodes(np.minimum)
 def _minimum(ufunc: np.ufunc, x: Any, y: Any) -> Node:
     return _extremum(ufunc, "minimum", x, y)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from einsumad.frontend.lifting import outside_of_traces
+from einsumad.frontend.met import outside_of_traces
 from einsumad.graph import OWN
 from einsumad.locks import module_lock
 

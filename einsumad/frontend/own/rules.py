@@ -19,7 +19,8 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, ShapeError
 from einsumad.frontend.evaluation import without_values
-from einsumad.frontend.lifting import as_node, one_leaf_per_array
+from einsumad.frontend.lifting import as_node
+from einsumad.frontend.met import one_leaf_per_array
 from einsumad.frontend.own.arguments import Layout, Number, Static, holds_traced
 from einsumad.frontend.own.columns import by_columns
 from einsumad.frontend.own.definition import Definition

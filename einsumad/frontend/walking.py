@@ -1,0 +1,296 @@
+"""Traces that go the way of earlier ones: calls found by what was called before, nodes made only if they are asked for.
+
+Owns the tree of the ways that traces have gone, and the walk of one trace along it. Imports the graph, recipes, and
+the tables of values and variables. Invariant: a step is found by the function, by the places of its arguments among all
+that the trace has met, by the forms of new arrays, and by numbers and other plain options. The handler looked at
+nothing else when the step was noted, so a walk stands for the nodes that the handlers would make, and these are made by
+the same recipes when they are asked for.
+
+The user's function runs on every call. What it does that is no known step ends the walk: its nodes are made, and the
+trace goes on as one that was on no walk. Whatever reaches for a node or for the arrays that were met ends it too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from einsumad.frontend.cache import cleared_too
+from einsumad.frontend.met import Seen, same_bits
+from einsumad.frontend.plain import plain_key
+from einsumad.frontend.recipes import Recipe, last_recipe, went_by
+from einsumad.frontend.registry import takes_arrays_as_nodes
+from einsumad.frontend.values import bind, snapshot
+from einsumad.frontend.variables import mark_constant, mark_variable
+from einsumad.frontend.views import Entries, View, attach, attach_again
+from einsumad.graph import Leaf, Node, fresh_leaf
+from einsumad.locks import module_lock
+
+_MOST_STEPS = 2**14
+"""Steps that are kept, where the end of a way counts as many; with more of them all are forgotten."""
+_END = 16
+_MOST_MISSED = 16
+_KINDS = "biuf"
+
+Key: TypeAlias = tuple[Any, ...]
+Called: TypeAlias = tuple[Any, Sequence[Any], Mapping[str, Any]]
+Call: TypeAlias = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+class Start:
+    """Where ways begin, over variables of given forms: the steps from there, what ended there, what was missed once."""
+
+    __slots__ = ("ends", "missed", "nexts")
+
+    def __init__(self) -> None:
+        self.nexts: dict[Key, Step] = {}
+        self.ends: dict[Key, Any] = {}
+        self.missed: frozenset[Key] = frozenset()
+
+    def is_missed_again(self, key: Key) -> bool:
+        """Whether a call was missed here before: one that is never made again is not worth a step."""
+        before = self.missed
+        again = key in before
+        kept = before if len(before) < _MOST_MISSED else frozenset[Key]()
+        self.missed = before - {key} if again else kept | {key}
+        return again
+
+    def keep(self, question: Key, end: Any) -> None:
+        """Keep what was found out for those who come here and end, if it was."""
+        if end is not None:
+            _count(_END)
+            self.ends[question] = end
+
+
+class Step(Start):
+    """A call on a way: its recipe over places, the form of its result, and where ways lead from it."""
+
+    __slots__ = ("base", "dtype", "is_view", "operands", "recipe", "shape")
+
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Entries, called: Called) -> None:
+        super().__init__()
+        self.recipe, self.operands = recipe, operands
+        self.shape, self.dtype = result.node.shape, result.node.dtype
+        self.is_view = result.view is not None
+        self.base = None if result.view is None else _place_of_base(result.view, called)
+
+
+def _place_of_base(view: View, called: Called) -> int | str | None:
+    """The place of the base of a view among the arguments, if the view is the same call of it and of plain options."""
+    function, args, options = called
+    others = [plain_key(x) is not None for x in (*args, *options.values()) if x is not view.base]
+    same = view.base is not None and view.part is None and view.function is function is not np.einsum
+    return view.place if same and all(others) and len(others) == len(args) + len(options) - 1 else None
+
+
+def _operands(given: Sequence[Any], handle: type) -> list[Any]:
+    """The tensors and arrays among arguments, within lists and tuples too."""
+    found: list[Any] = []
+    for x in given:
+        if type(x) in (list, tuple):
+            found += _operands(x, handle)
+        elif type(x) in (handle, np.ndarray):
+            found.append(x)
+    return found
+
+
+_starts: dict[Key, Start] = {}
+_kept = 0
+_lock = module_lock()
+
+
+@cleared_too
+def forget() -> None:
+    """Forget all ways."""
+    global _kept  # noqa: PLW0603 (the size of the table above)
+    with _lock:
+        _starts.clear()
+        _kept = 0
+
+
+def _count(size: int) -> None:
+    """Count what is kept now; forget all before it would be too much."""
+    global _kept  # noqa: PLW0603 (the size of the table above)
+    with _lock:
+        if _kept > _MOST_STEPS:
+            forget()
+        _kept += size
+
+
+def _new_start(key: Key) -> Start:
+    _count(1)
+    return _starts.setdefault(key, Start())
+
+
+class Walk:
+    """One trace along the tree. `at` is where it is, None once it has ended.
+
+    At the places stand, in the order in which the trace has met them, its variables and arrays with their snapshots,
+    and the steps.
+    """
+
+    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "arrays", "at")
+
+    def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
+        self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
+        self._handle, self._names = handle, names
+        self._nodes: list[Node] = []
+        self._notes, self._ordered = False, True
+        self._thread = threading.get_ident()
+        self.arrays: dict[int | bytes, Seen] = {}
+        key = tuple([(x.shape, x.dtype) for x in values])
+        self.at: Start | None = _starts.get(key) or _new_start(key)
+
+    def call(self, function: Any, args: Sequence[Any], options: Mapping[str, Any], ordinary: Call) -> Any:
+        """What a call gives: found if it is a known step, otherwise by the ordinary way, which may become a step."""
+        at = self.at
+        if at is None or threading.get_ident() != self._thread:
+            return ordinary(function, args, options)
+        self.at = None  # until the call has come to its end, whatever happens on the way
+        key = self._key(function, args, options)
+        step = None if key is None else at.nexts.get(key)
+        if step is None:
+            self._make()
+            called = (function, args, options)
+            if key is None or not (self._notes or at.is_missed_again(key)):
+                return ordinary(*called)
+            self._notes = True
+            return self._explored(at, key, called, ordinary)
+        parts = self._parts
+        result = self._handle.on_walk(self, len(parts))
+        parts.append(step)
+        self.at = step
+        if not step.is_view:
+            return result
+        if step.base is None:
+            return attach(result, function, args, options)
+        return attach_again(result, step.base, function, args, options)
+
+    def place_of(self, x: Any) -> int | None:
+        """The place of what is a tensor of this walk, None of all else."""
+        return x.entries.place if type(x) is self._handle and x.entries.walk is self else None
+
+    def value(self, place: int) -> np.ndarray:
+        """The value at the place of a variable or an array."""
+        part = self._parts[place]
+        assert type(part) is Seen
+        return part.value  # type: ignore[no-any-return]
+
+    def form(self, place: int) -> Any:
+        """What has the shape and dtype of what stands at a place."""
+        part = self._parts[place]
+        return part if type(part) is Step else part.value  # type: ignore[union-attr]
+
+    def places(self) -> dict[Node, int]:
+        """The places of the leaves."""
+        return {self._nodes[k]: k for k, part in enumerate(self._parts) if type(part) is Seen}
+
+    def variables(self, count: int) -> tuple[Leaf, ...]:
+        """The leaves of the variables."""
+        self.leave()
+        self._make()
+        return tuple(self._nodes[:count])  # type: ignore[arg-type]  # variables come first
+
+    def stop(self) -> Start | None:
+        """End the walk, and say where it has come to."""
+        at, self.at = self.at, None
+        return at
+
+    def leave(self) -> None:
+        """End the walk: nodes are made from here on, those of what it has met first. One that has ended stays so."""
+        if self.at is not None:
+            self.at = None
+            self._make()
+
+    def node(self, place: int) -> Node:
+        """The node at a place, which ends the walk."""
+        self.leave()
+        if place >= len(self._nodes):  # what another thread asked for
+            self._make()
+        return self._nodes[place]
+
+    def _key(self, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Key | None:
+        """What tells a call from all others; None where it may depend on more. Arrays that are new get their place."""
+        key: list[Any] = [function]
+        for x in (*args, *options.values()) if options else args:
+            if not self._enter(x, function, args, key):
+                return None
+        if options:
+            key.append(tuple(options))
+        return tuple(key)
+
+    def _enter(self, x: Any, function: Any, args: Sequence[Any], key: list[Any]) -> bool:
+        """Add an argument to the key; whether that tells all of it."""
+        kind = type(x)
+        if kind is self._handle:
+            entries = x.entries
+            key.append(entries.place)
+            return entries.walk is self
+        if kind is np.ndarray:
+            seen = self.arrays.get(id(x))
+            if seen is not None and not same_bits(x, seen.value):
+                seen = None
+            if seen is not None and seen.place >= 0:
+                key.append(seen.place)
+                return True
+            if x.dtype.kind not in _KINDS or not x.dtype.isnative or not takes_arrays_as_nodes(function, args):
+                return False
+            if seen is None:
+                seen = self.arrays[id(x)] = Seen(x, snapshot(x))
+            seen.place = len(self._parts)
+            self._parts.append(seen)
+            key.append((x.shape, x.dtype))
+            return True
+        plain = plain_key(x)
+        if plain is None and kind in (list, tuple):
+            key.append((kind, len(x)))
+            return all(self._enter(part, function, args, key) for part in x)
+        key.append(plain)
+        return plain is not None
+
+    def _explored(self, at: Start, key: Key, called: Called, ordinary: Call) -> Any:
+        """Go the ordinary way, and note it as a step if it has a recipe."""
+        went_by(None)
+        result = ordinary(*called)
+        recipe = last_recipe()
+        if recipe is None or type(result) is not self._handle or not self._ordered:
+            return result
+        given = _operands([*called[1], *called[2].values()], self._handle)
+        operands = tuple([x.entries.place if type(x) is self._handle else self.arrays[id(x)].place for x in given])
+        node = result.entries.last
+        if recipe.cast([self._nodes[k] for k in operands]) is not node:
+            return result
+        step = Step(recipe, operands, result.entries, called)
+        _count(1)
+        step = at.nexts.setdefault(key, step)
+        with _lock:
+            result.entries.walk, result.entries.place = self, len(self._parts)
+            self._parts.append(step)
+            self._nodes.append(node)
+            self.at = step
+        return result
+
+    def _make(self) -> None:
+        """Make the nodes of all that the walk has met so far, in that order."""
+        with _lock:
+            names: Sequence[str] = () if self._nodes else self._names()
+            for place in range(len(self._nodes), len(self._parts)):
+                part = self._parts[place]
+                if isinstance(part, Step):
+                    node = part.recipe.cast([self._nodes[k] for k in part.operands])
+                elif part.leaf is None:
+                    node = _leaf_of(part, names[place] if place < len(names) else None)
+                else:  # made by another thread, before those of arrays that were met earlier
+                    node, self._ordered = part.leaf, False
+                self._nodes.append(node)
+
+
+def _leaf_of(seen: Seen, name: str | None) -> Leaf:
+    """The leaf of a variable, which has a name, or of an array."""
+    new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
+    leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
+    bind(leaf, seen.value)
+    return leaf

@@ -1,0 +1,76 @@
+"""Views that a known way has made: writes into them and into what they are views of are seen as NumPy shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import einsumad as ea
+from tests.frontend.walks import counting, forget
+
+Y = np.array([[0.3, -0.7, 1.2], [0.11, 0.5, -0.4], [1.3, 0.21, -0.9]])
+WEIGHTS = np.arange(1.0, 10).reshape(3, 3)
+
+
+def through_a_list(x: Any) -> Any:
+    axes = [1, 0]
+    view = np.transpose(x, axes)
+    axes[:] = [0, 1]  # which the view does not follow
+    return view
+
+
+VIEWS: list[Callable[..., Any]] = [
+    *(lambda x: x.T, lambda x: np.transpose(a=x), lambda x: np.transpose(x, (1, 0)), through_a_list),
+    *(lambda x: x[1:], lambda x: x[::-1], lambda x: x[:, 0], lambda x: x[0], lambda x: x[..., None]),
+    *(lambda x: x[1, 1:], lambda x: np.swapaxes(x, axis2=1, axis1=0), lambda x: np.expand_dims(x, 0)),
+    *(lambda x: np.moveaxis(x, 0, -1), lambda x: x.T[1:].T, np.flip, np.atleast_2d, np.real, np.squeeze, np.rot90),
+]
+OF_NODES: list[Callable[..., Any]] = [lambda x: np.einsum("ij->ji", x), lambda x: np.einsum("ii->i", x)]
+"""Whether these are views is read from their node, which ends the walk."""
+
+
+@pytest.fixture(autouse=True)
+def _no_ways() -> None:
+    forget()
+
+
+def reads(x: Any, view: Callable[..., Any]) -> Any:
+    y = x * 2
+    seen = view(y)
+    return np.sum(seen * seen * 3) + np.sum(y * WEIGHTS)
+
+
+def writes_the_view(x: Any, view: Callable[..., Any]) -> Any:
+    y = x * 2
+    seen = view(y)
+    seen[0] = x[0, 0] ** 2
+    return np.sum(y * y * WEIGHTS) + np.sum(seen * seen)
+
+
+def writes_the_base(x: Any, view: Callable[..., Any]) -> Any:
+    y = x * 2
+    seen = view(y)
+    y[0] = x[1] ** 2
+    y += 1
+    return np.sum(seen**3) + np.sum(y * WEIGHTS)
+
+
+def differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
+    found = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[place] = 1e-6
+        found[place] = (f(x + step) - f(x - step)) / 2e-6
+    return found
+
+
+@pytest.mark.parametrize("view", [*VIEWS, *OF_NODES])
+def test_writes_are_seen(view: Callable[..., Any]) -> None:
+    with counting() as ends:
+        for f in (reads, reads, writes_the_view, writes_the_base, reads, reads, writes_the_base, writes_the_view) * 2:
+            found = ea.grad(f)(Y, view)
+            np.testing.assert_allclose(found, differences(lambda x, f=f: f(x, view), Y), rtol=1e-6, atol=1e-6)
+    assert len(ends) > 1 or view in OF_NODES

@@ -1,0 +1,38 @@
+"""How often calls were answered at the end of a known way, and calls that know no way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from einsumad.frontend import ends, replay, walking
+
+
+def forget() -> None:
+    """Forget all that earlier calls have left."""
+    walking.forget()
+    replay._recipes.clear()
+
+
+def anew(call: Callable[..., Any], *args: Any) -> Any:
+    """What a call gives that knows of no other."""
+    forget()
+    return call(*args)
+
+
+@contextmanager
+def counting() -> Iterator[list[walking.Walk]]:
+    """Within this context the walks are listed that came to a known end."""
+    found: list[walking.Walk] = []
+    values = ends.End.values
+
+    def counted(end: ends.End, walk: walking.Walk, directions: Any) -> Any:
+        found.append(walk)
+        return values(end, walk, directions)
+
+    ends.End.values = counted  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        ends.End.values = values  # type: ignore[method-assign]
