@@ -71,6 +71,12 @@ def rules_for(node: Node, left_out: frozenset[str] = frozenset()) -> tuple[Rule,
 
 
 @cache
+def steps_of(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Those of the rules that work on the working form of a product."""
+    return tuple([rule for rule in rules if rule.step is not None])
+
+
+@cache
 def _without(rules: tuple[Rule, ...], left_out: frozenset[str]) -> tuple[Rule, ...]:
     return tuple([rule for rule in rules if rule.name not in left_out])
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Node, rebuild, topological
-from einsumad.rewriting.catalogue import rules_for
+from einsumad.rewriting.catalogue import rules_for, steps_of
+from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import MOST_OPERANDS, Context, traits
+from einsumad.rewriting.rules import MOST_OPERANDS, Context, Rule, traits
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
@@ -111,11 +112,15 @@ def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
 
 
 def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
-    present = traits(node)
-    for rule in rules_for(node, left_out):
+    rules = rules_for(node, left_out)
+    present = traits(node.operands)
+    for rule in rules:
         if rule.needs and rule.needs.isdisjoint(present):
             continue
-        following = rule.apply(node, context)
+        if rule.step is not None and isinstance(node, Einsum):
+            following = _stepped(rule, open_product(node), steps_of(rules), context)
+        else:
+            following = rule.apply(node, context)
         if following is not None and following is not node:
             if following.shape != node.shape or following.dtype != node.dtype:
                 raise InternalError(
@@ -124,3 +129,19 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
             context.fired[rule.name] += 1
             return following
     return None
+
+
+def _stepped(rule: Rule, work: Product, steps: Sequence[Rule], context: Context) -> Node | None:
+    """The product after a step, if there is one, and all steps that follow it: one node for all of them."""
+    if rule.step is None or not rule.step(work, context):
+        return None
+    for _ in range(_MOST_STEPS):
+        present = traits(work.operands)
+        for following in steps:
+            needed = not (following.needs and following.needs.isdisjoint(present))
+            if needed and following.step is not None and following.step(work, context):
+                context.fired[following.name] += 1
+                break
+        else:
+            return work.build()
+    raise InternalError(f"steps do not come to an end on a product of shape {work.shape}")

@@ -13,19 +13,24 @@ from typing import TypeAlias
 
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, Unit, einsum, ones
-from einsumad.rewriting.product import is_mask, open_product
-from einsumad.rewriting.rules import MASK, Context, Rule
+from einsumad.rewriting.product import Product, is_mask, open_product
+from einsumad.rewriting.rules import MASK, Context, Rule, stepwise
 
 PlacedMask: TypeAlias = tuple[Node, Labels]
 _DEEPEST = 4
 """Sums inside of one another that are looked through for masks."""
 
 
-def share_masks(node: Einsum, _: Context) -> Node | None:
+def share_masks(work: Product, _: Context) -> bool:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
-    pairs = list(zip(node.operands, node.inputs, strict=True))
-    masks = {pair for pair in pairs if is_mask(pair[0], node.dtype)}
-    repeated = [k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]] if masks else []
+    pairs = list(zip(work.operands, work.inputs, strict=True))
+    masks: set[PlacedMask] = set()
+    repeated: list[int] = []
+    for k, pair in enumerate(pairs):
+        if is_mask(pair[0], work.dtype):
+            if pair in masks:
+                repeated.append(k)
+            masks.add(pair)
     missing: dict[PlacedMask, None] = {}
     if len(pairs) > 1:
         for operand, labels in pairs:
@@ -33,13 +38,11 @@ def share_masks(node: Einsum, _: Context) -> Node | None:
                 pair = (mask, tuple([labels[axis] for axis in axes]))
                 if pair not in masks:
                     missing[pair] = None
-    if not repeated and not missing:
-        return None
-    work = open_product(node)
-    work.drop(repeated)
+    if repeated:
+        work.drop(repeated)
     for mask, placed in missing:
         work.append(mask, placed)
-    return work.build()
+    return bool(repeated or missing)
 
 
 def support(node: Node, deepest: int = _DEEPEST) -> list[PlacedMask]:
@@ -128,9 +131,8 @@ def exclude(node: Einsum, _: Context) -> Node | None:
 
 
 RULES = (
-    Rule(
+    stepwise(
         "share-masks",
-        Einsum,
         "A (m B) = m A (m B); m m = m",
         "masks not yet shared",
         share_masks,
