@@ -33,7 +33,7 @@ class Progress:
     """
 
     fired: Counter[str] = field(default_factory=Counter)
-    stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+    stable: dict[Node, tuple[int, ...]] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     most_operands: int = MOST_OPERANDS
 
@@ -95,20 +95,32 @@ def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     """The node after rules were applied to it until none fires."""
     stable = progress.stable
     for _ in range(_MOST_STEPS):
-        surroundings = (
-            context.joins_user,
-            *[context.users[operand] > 1 for operand in node.operands],
-            any(operand in context.read_in_parts for operand in node.operands),
-        )
-        if stable.get(node) == surroundings:
+        freedom = _freedom(node, context)
+        known = stable.get(node, ())
+        if any([not freedom & ~tried for tried in known]):
             return node
         following = _first_applied(node, context, progress.left_out)
         if following is None:
-            stable[node] = surroundings
+            stable[node] = (freedom, *[tried for tried in known if tried & ~freedom])
             return node
         context.users[following] = max(1, context.users[following])
         node = following
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
+
+
+def _freedom(node: Node, context: Context) -> int:
+    """What the surroundings of a node leave open to rules, as the bits of a number: none applies for having less of it.
+
+    That it is not opened by its user, which of its operands have no other user, and that some are read in parts.
+    """
+    users, parts = context.users, context.read_in_parts
+    freedom = 0 if context.joins_user else 1
+    place = 2
+    for operand in node.operands:
+        if users.get(operand, 0) <= 1:
+            freedom |= place
+        place <<= 1
+    return freedom | place if parts and not parts.isdisjoint(node.operands) else freedom
 
 
 def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
