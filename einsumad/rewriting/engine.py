@@ -71,13 +71,23 @@ def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, pr
     for node in order:
         context.joins_user = node in joining
         operands = [memo.get(operand, operand) for operand in node.operands]
-        for old, new in zip(node.operands, operands, strict=True):
-            if new is not old:
-                context.users[new] = max(context.users[new], context.users[old])
-                if old in context.read_in_parts:
-                    context.read_in_parts.add(new)
-        memo[node] = _rewrite(rebuild(node, operands), context, progress)
+        moved = [pair for pair in zip(node.operands, operands, strict=True) if pair[0] is not pair[1]]
+        for old, new in moved:
+            context.users[new] = max(context.users[new], context.users[old])
+            if old in context.read_in_parts:
+                context.read_in_parts.add(new)
+        over = _over(node, operands, context, progress) if moved else node
+        memo[node] = _rewrite(over, context, progress)
     return tuple([memo.get(root, root) for root in roots])
+
+
+def _over(node: Node, operands: Sequence[Node], context: Context, progress: Progress) -> Node:
+    """The node over other operands; of a product with the steps taken that apply to it then."""
+    if not isinstance(node, Einsum):
+        return rebuild(node, operands)
+    work = open_product(node)
+    work.operands = list(operands)
+    return _finished(work, steps_of(rules_for(node, progress.left_out)), context)
 
 
 def _joining(order: Sequence[Node], context: Context) -> set[Node]:
@@ -130,7 +140,8 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
         if rule.needs and rule.needs.isdisjoint(present):
             continue
         if rule.step is not None and isinstance(node, Einsum):
-            following = _stepped(rule, open_product(node), steps_of(rules), context)
+            work = open_product(node)
+            following = _finished(work, steps_of(rules), context) if rule.step(work, context) else None
         else:
             following = rule.apply(node, context)
         if following is not None and following is not node:
@@ -143,10 +154,8 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
     return None
 
 
-def _stepped(rule: Rule, work: Product, steps: Sequence[Rule], context: Context) -> Node | None:
-    """The product after a step, if there is one, and all steps that follow it: one node for all of them."""
-    if rule.step is None or not rule.step(work, context):
-        return None
+def _finished(work: Product, steps: Sequence[Rule], context: Context) -> Node:
+    """The product after steps were taken until none applies: one node for all of them."""
     for _ in range(_MOST_STEPS):
         present = traits(work.operands)
         for following in steps:
