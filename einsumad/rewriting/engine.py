@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Node, rebuild, topological
-from einsumad.rewriting.catalogue import rules_for, steps_of
+from einsumad.rewriting.catalogue import rules_for, steps_for
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import MOST_OPERANDS, Context, Rule, traits
+from einsumad.rewriting.rules import MOST_OPERANDS, Context
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
@@ -87,7 +87,7 @@ def _over(node: Node, operands: Sequence[Node], context: Context, progress: Prog
         return rebuild(node, operands)
     work = open_product(node)
     work.operands = list(operands)
-    return _finished(work, steps_of(rules_for(node, progress.left_out)), context)
+    return _finished(work, context, progress.left_out)
 
 
 def _joining(order: Sequence[Node], context: Context) -> set[Node]:
@@ -107,7 +107,7 @@ def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     for _ in range(_MOST_STEPS):
         freedom = _freedom(node, context)
         known = stable.get(node, ())
-        if any([not freedom & ~tried for tried in known]):
+        if any(not freedom & ~tried for tried in known):
             return node
         following = _first_applied(node, context, progress.left_out)
         if following is None:
@@ -134,14 +134,10 @@ def _freedom(node: Node, context: Context) -> int:
 
 
 def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
-    rules = rules_for(node, left_out)
-    present = traits(node.operands)
-    for rule in rules:
-        if rule.needs and rule.needs.isdisjoint(present):
-            continue
+    for rule in rules_for(node, left_out):
         if rule.step is not None and isinstance(node, Einsum):
             work = open_product(node)
-            following = _finished(work, steps_of(rules), context) if rule.step(work, context) else None
+            following = _finished(work, context, left_out) if rule.step(work, context) else None
         else:
             following = rule.apply(node, context)
         if following is not None and following is not node:
@@ -154,14 +150,12 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
     return None
 
 
-def _finished(work: Product, steps: Sequence[Rule], context: Context) -> Node:
+def _finished(work: Product, context: Context, left_out: frozenset[str]) -> Node:
     """The product after steps were taken until none applies: one node for all of them."""
     for _ in range(_MOST_STEPS):
-        present = traits(work.operands)
-        for following in steps:
-            needed = not (following.needs and following.needs.isdisjoint(present))
-            if needed and following.step is not None and following.step(work, context):
-                context.fired[following.name] += 1
+        for rule in steps_for(work, left_out):
+            if rule.step is not None and rule.step(work, context):
+                context.fired[rule.name] += 1
                 break
         else:
             return work.build()

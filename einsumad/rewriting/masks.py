@@ -138,5 +138,5 @@ RULES = (
         share_masks,
         frozenset([Einsum, Add, MASK]),
     ),
-    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset([MASK])),
+    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset(["logical_not"])),
 )

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeAlias
 
-from einsumad.graph import BOOL, Einsum, Node
+from einsumad.graph import BOOL, Einsum, Elementwise, General, Node
 from einsumad.rewriting.product import Product, open_product
 
-MASK = "mask"
+MASK, SINGLE = "a mask", "an axis of one entry"
 MOST_OPERANDS = 400
 """Factors up to which products are opened, where nothing else is asked for."""
 
@@ -49,7 +49,7 @@ Step: TypeAlias = Callable[[Product, Context], bool]
 class Rule:
     """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end.
 
-    `needs` names kinds of operands (:data:`MASK` for boolean ones) of which one must be present for the rule to apply.
+    `needs` has traits of operands (:func:`traits`) of which one must be present for the rule to apply.
     A rule with a `step` works on the working form of a product: several of them in a row make one node.
     """
 
@@ -73,11 +73,15 @@ def stepwise(name: str, law: str, measure: str, step: Step, needs: frozenset[obj
     return Rule(name, Einsum, law, measure, apply, needs, step)
 
 
-def traits(operands: Iterable[Node]) -> set[object]:
-    """The kinds of operands, and :data:`MASK` if one of them is boolean."""
+def traits(operands: Iterable[Node]) -> frozenset[object]:
+    """The kinds of operands and the names of their functions, :data:`MASK`, :data:`SINGLE`."""
     found: set[object] = set()
     for operand in operands:
         found.add(type(operand))
+        if isinstance(operand, Elementwise | General):
+            found.add(operand.function)
         if operand.dtype is BOOL or operand.dtype == BOOL:
             found.add(MASK)
-    return found
+        if 1 in operand.shape:
+            found.add(SINGLE)
+    return frozenset(found)

@@ -11,7 +11,7 @@ from itertools import chain
 
 from einsumad.graph import Einsum, Node, Ones, Unit, Zero, ones, unit, zero
 from einsumad.rewriting.product import Product
-from einsumad.rewriting.rules import Context, Rule, stepwise
+from einsumad.rewriting.rules import SINGLE, Context, Rule, stepwise
 
 
 def annihilate(node: Einsum, _: Context) -> Node | None:
@@ -94,8 +94,6 @@ def reduce_ones(work: Product, _: Context) -> bool:
 
 def tie_single(work: Product, _: Context) -> bool:
     """``sum_k A[k] B[i] = A[i] B[i]`` where i and k have one entry: what adds nothing up is no sum."""
-    if not any(1 in operand.shape for operand in work.operands):
-        return False
     held: dict[int, set[int]] = {}
     for k, (operand, labels) in enumerate(zip(work.operands, work.inputs, strict=True)):
         for label, size in zip(labels, operand.shape, strict=True):
@@ -126,6 +124,6 @@ RULES = (
     Rule("annihilate", Einsum, "A[i] 0[j] = 0[i,j]", "nodes", annihilate),
     stepwise("resolve-units", "A[i] δ[i,j] = A[j]", "deltas and summed labels", resolve_units, frozenset([Unit])),
     stepwise("reduce-ones", "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])),
-    stepwise("tie-single", "Σ_k A[k] B[i] = A[i] B[i] (one entry)", "summed labels", tie_single),
+    stepwise("tie-single", "Σ_k A[k] B[i] = A[i] B[i] (one entry)", "summed labels", tie_single, frozenset([SINGLE])),
     Rule("unwrap", Einsum, "1 · A[i,j] = A[i,j]", "nodes", unwrap),
 )
