@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 from operator import or_
 from typing import Any, TypeAlias
@@ -48,14 +48,14 @@ class Stored:
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
     best: Stored | None = None
-    doubtful, spans = _may_be_infinite(term), _spans(term)
+    doubtful, meeting = _may_be_infinite(term), _Meeting(term)
     for labels in _sets_to_sum(term):
-        if best is not None and _least_bytes(term, spans, labels) > best.total:
+        if best is not None and meeting.least_bytes(labels) > best.total:
             continue
-        found = _stored(term, labels, doubtful)
+        found = _stored(term, meeting, labels, doubtful)
         if found is not None and (best is None or _rank(found) < _rank(best)):
             best = found
-    best = best or _stored(term, frozenset(), doubtful)
+    best = best or _stored(term, meeting, frozenset(), doubtful)
     assert best is not None  # where nothing is summed each mask stays by itself
     return best
 
@@ -125,30 +125,70 @@ def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
             yield frozenset(free).difference(labels)
 
 
-def _spans(term: Term) -> tuple[tuple[int, bool], ...]:
-    """The labels of each factor and map, as the bits of a number, and whether it is no 0/1 tensor; each pair once."""
-    found = [(sum({1 << label for label in labels}), not isinstance(node, Structural)) for node, labels in term.items]
-    return tuple(dict.fromkeys(found))
+class _Meeting:
+    """Which labels meet where some are summed. Sets of labels are the bits of numbers.
+
+    `spans` has the labels of each factor and map, `reach` for each label those of all that hold it; `stored` is the set
+    of the labels that factors hold which are no 0/1 tensors.
+    """
+
+    def __init__(self, term: Term) -> None:
+        self.term = term
+        self.reach: dict[int, int] = {}
+        self.stored = 0
+        self.spans: list[int] = []
+        self.volumes: dict[int, int] = {0: 0}
+        for node, labels in term.items:
+            bits = {1 << label for label in labels}
+            together = sum(bits)
+            self.spans.append(together)
+            for bit in bits:
+                self.reach[bit] = self.reach.get(bit, 0) | together
+            if not isinstance(node, Structural):
+                self.stored |= together
+
+    def least_bytes(self, summed: frozenset[int]) -> int:
+        """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
+        waiting = inside = sum([1 << label for label in summed])
+        most = 0
+        while waiting:
+            following, met, reached = waiting & -waiting, 0, 0
+            while following:
+                label = following & -following
+                met |= label
+                reached |= self.reach[label]
+                following = reached & inside & ~met
+            waiting &= ~met
+            if met & self.stored:
+                most = max(most, self._volume(reached & ~inside))
+        return most * self.term.dtype.itemsize
+
+    def groups(self, summed: frozenset[int]) -> list[Group]:
+        """Factors that share one of these labels, directly or through others, in canonical order."""
+        inside = sum([1 << label for label in summed])
+        found: list[tuple[int, list[Factor]]] = []
+        for item, span in zip(self.term.items, self.spans, strict=True):
+            labels, held = span & inside, [item]
+            joined = [group for group in found if group[0] & labels] if labels else []
+            if joined:
+                found = [group for group in found if not group[0] & labels]
+                labels = reduce(or_, [others for others, _ in joined], labels)
+                held = [*chain.from_iterable([factors for _, factors in joined]), item]
+            found.append((labels, held))
+        return [_in_order(held) for _, held in found]
+
+    def _volume(self, labels: int) -> int:
+        """The entries of a tensor with these labels; a number counts none."""
+        found = self.volumes.get(labels)
+        if found is None:
+            found = prod([size for label, size in self.term.sizes.items() if labels >> label & 1])
+            self.volumes[labels] = found
+        return found
 
 
-def _least_bytes(term: Term, spans: Sequence[tuple[int, bool]], summed: frozenset[int]) -> int:
-    """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
-    inside = sum([1 << label for label in summed])
-    meeting: list[tuple[int, bool]] = []
-    for span in spans:
-        summed_here = span[0] & inside
-        if summed_here:
-            joined = [span, *[other for other in meeting if other[0] & summed_here]]
-            meeting = [other for other in meeting if not other[0] & summed_here]
-            meeting.append((reduce(or_, [labels for labels, _ in joined]), any(stored for _, stored in joined)))
-    kept = [labels & ~inside for labels, stored in meeting if stored]
-    entries = [prod([size for label, size in term.sizes.items() if labels >> label & 1]) for labels in kept if labels]
-    return max(entries, default=0) * term.dtype.itemsize
-
-
-def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
+def _stored(term: Term, meeting: _Meeting, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
     """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
-    groups = [(group, _kept(group, summed)) for group in _absorbed(_groups(term.items, summed), summed)]
+    groups = [(group, _kept(group, summed)) for group in _absorbed(meeting.groups(summed), summed)]
     if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
     sizes: dict[Core, int] = {}
@@ -159,22 +199,6 @@ def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -
         elif labels:  # a number is written into the structure
             sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
     return Stored(tuple(groups), sizes)
-
-
-def _groups(items: Sequence[Factor], summed: frozenset[int]) -> list[Group]:
-    """Factors that share a summed label, directly or through others, in canonical order."""
-    groups: dict[int, tuple[list[int], list[Factor]]] = {}
-    holder: dict[int, int] = {}
-    for k, item in enumerate(items):
-        labels = [label for label in item.labels if label in summed]
-        held: list[Factor] = []
-        for met in sorted({holder[label] for label in labels if label in holder}):
-            others, factors = groups.pop(met)
-            labels += others
-            held += factors
-        groups[k] = labels, [*held, item]
-        holder.update(dict.fromkeys(labels, k))
-    return [_in_order(held) for _, held in groups.values()]
 
 
 def _in_order(items: Sequence[Factor]) -> Group:
