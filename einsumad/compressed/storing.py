@@ -27,6 +27,7 @@ from einsumad.planning import Factor
 
 _MOST_LABELS = 5
 _MOST_KEPT = 2
+_NO_LIMIT = 2**62
 Group: TypeAlias = tuple[Factor, ...]
 Core: TypeAlias = tuple[Any, ...]
 """What identifies a tensor that is stored: equal cores are stored once."""
@@ -48,20 +49,15 @@ class Stored:
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
     best: Stored | None = None
+    rank = (_NO_LIMIT, 0)
     doubtful, meeting = _may_be_infinite(term), _Meeting(term)
     for labels in _sets_to_sum(term):
-        if best is not None and meeting.least_bytes(labels) > best.total:
-            continue
-        found = _stored(term, meeting, labels, doubtful)
-        if found is not None and (best is None or _rank(found) < _rank(best)):
-            best = found
-    best = best or _stored(term, meeting, frozenset(), doubtful)
+        found = _stored(term, meeting, labels, doubtful, rank[0]) if meeting.least_bytes(labels) <= rank[0] else None
+        if found is not None and (found.total, len(found.groups)) < rank:
+            best, rank = found, (found.total, len(found.groups))
+    best = best or _stored(term, meeting, frozenset(), doubtful, _NO_LIMIT)
     assert best is not None  # where nothing is summed each mask stays by itself
     return best
-
-
-def _rank(stored: Stored) -> tuple[int, int]:
-    return stored.total, len(stored.groups)
 
 
 def bytes_of(stored: Iterable[Stored]) -> int:
@@ -186,9 +182,19 @@ class _Meeting:
         return found
 
 
-def _stored(term: Term, meeting: _Meeting, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
-    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
+def _stored(
+    term: Term, meeting: _Meeting, summed: frozenset[int], doubtful: AbstractSet[Factor], most: int
+) -> Stored | None:
+    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite.
+
+    None also where what they are products of shows already that they take more than the most bytes.
+    """
     groups = [(group, _kept(group, summed)) for group in _absorbed(meeting.groups(summed), summed)]
+    least = {
+        tuple([node for node, _ in group]): term.volume(labels) for group, labels in groups if labels and len(group) > 1
+    }
+    if sum(least.values()) * term.dtype.itemsize > most:
+        return None
     if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
     sizes: dict[Core, int] = {}
