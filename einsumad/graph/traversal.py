@@ -15,19 +15,17 @@ from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, 
 
 def topological(roots: Iterable[Node], closed: AbstractSet[Node] = frozenset()) -> list[Node]:
     """Every node reachable from the roots once, operands before users; what is closed is met but not opened."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    found: dict[Node, None] = {}
+    opened: set[Node] = set()
+    stack = [*reversed(list(roots))]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            if node not in closed:
-                stack.extend([(operand, False) for operand in reversed(node.operands) if operand not in seen])
-    return order
+        node = stack[-1]
+        if node in opened or not node.operands or node in closed:
+            found[stack.pop()] = None
+        else:
+            opened.add(node)
+            stack.extend([operand for operand in reversed(node.operands) if operand not in found])
+    return list(found)
 
 
 def leaves(roots: Iterable[Node]) -> list[Leaf]:
