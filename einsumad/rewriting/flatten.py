@@ -90,6 +90,14 @@ def inline(node: Einsum, positions: Iterable[int]) -> Node:
     return work.build()
 
 
+def put_in(node: Einsum, place: int, term: Node) -> Node:
+    """The product with a term in the place of one factor, opened if it is a product."""
+    work = open_product(node)
+    work.operands[place] = term
+    work.open({place})
+    return work.build()
+
+
 def expose_structure(work: Product, context: Context) -> bool:
     """``A (C δ) = (A δ) C``: a shared inner product keeps its core and gives its deltas, ones and selections away.
 
@@ -173,12 +181,7 @@ def distribute_maps(node: Einsum, _: Context) -> Node | None:
             continue
         if not meets_maps([pair for j, pair in enumerate(pairs) if j != k], node.inputs[k]):
             continue
-        terms = []
-        for term in operand.operands:
-            operands = [term if position == k else held for position, held in enumerate(node.operands)]
-            product = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-            terms.append(inline(product, [j for j, held in enumerate(product.operands) if held is term]))
-        return add(terms, node.dtype)
+        return add([put_in(node, k, term) for term in operand.operands], node.dtype)
     return None
 
 
