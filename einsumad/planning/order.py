@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from einsumad.graph import Labels
 from einsumad.planning.coinciding import Twins, twins
+from einsumad.planning.greedy import greedy_pairs
 from einsumad.planning.resolve import size_of
 
 _COMPARED = 8
@@ -113,23 +114,39 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
         return ()
     if count == 2:
         return ((0, 1),)
-    paths = import_module("opt_einsum.paths")
-    inputs = [frozenset(labels) for labels in sets]
-    kept, known = frozenset(output), dict(sizes)
-    found = paths.greedy(inputs, kept, known)
+    known = dict(sizes)
+    found = greedy_pairs(sets, output, known)
     if count <= _COMPARED:  # over sets that are connected by few indices this finds the best in no more time
-        other = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
-        found = min(found, other, key=lambda path: _flops(path, inputs, kept, known))
+        paths = import_module("opt_einsum.paths")
+        inputs, kept = [frozenset(labels) for labels in sets], frozenset(output)
+        path = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
+        if _flops(path, inputs, kept, known) < _flops(_positions(found, count), inputs, kept, known):
+            found = _numbered(path, count)
+    return tuple(found)
+
+
+def _positions(pairs: Sequence[tuple[int, int]], count: int) -> list[tuple[int, int]]:
+    """The path of pairs: their positions among what is left, results last."""
+    left = list(range(count))
+    path: list[tuple[int, int]] = []
+    for number, (first, second) in enumerate(pairs, count):
+        path.append((left.index(first), left.index(second)))
+        left = [*[other for other in left if other not in (first, second)], number]
+    return path
+
+
+def _numbered(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, int]]:
+    """The pairs of a path whose steps name positions among what is left, results last."""
     numbers = list(range(count))
     pairs: list[tuple[int, int]] = []
-    for step in found:
+    for step in path:
         taken = [numbers[position] for position in sorted(step)]
         numbers = [n for position, n in enumerate(numbers) if position not in set(step)]
         while len(taken) > 1:  # a step of more than two operands is done pair by pair
             pairs.append((taken[0], taken[1]))
             taken = [count + len(pairs) - 1, *taken[2:]]
         numbers.append(taken[0])
-    return tuple(pairs)
+    return pairs
 
 
 def _flops(path: Sequence[Sequence[int]], inputs: Sequence[frozenset[int]], output: frozenset[int], sizes: Any) -> int:
