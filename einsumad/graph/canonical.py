@@ -23,6 +23,12 @@ def canonical_form(
     """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the axes."""
     if len(operands) < 2:
         return tuple(operands), _relabel(inputs, output)
+    if len(operands) == 2:
+        first, second = operands
+        if first.form != second.form:
+            if first.form < second.form:
+                return (first, second), _relabel(inputs, output)
+            return (second, first), _relabel([inputs[1], inputs[0]], output)
     forms = [operand.form for operand in operands]
     if len(set(forms)) == len(forms):  # the first part of the key tells them all apart
         order = sorted(range(len(forms)), key=forms.__getitem__)

@@ -16,15 +16,21 @@ from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, 
 def topological(roots: Iterable[Node], closed: AbstractSet[Node] = frozenset()) -> list[Node]:
     """Every node reachable from the roots once, operands before users; what is closed is met but not opened."""
     found: dict[Node, None] = {}
-    opened: set[Node] = set()
-    stack = [*reversed(list(roots))]
-    while stack:
-        node = stack[-1]
-        if node in opened or not node.operands or node in closed:
-            found[stack.pop()] = None
+    opened: list[Node] = []
+    waiting = [iter(roots)]
+    while waiting:
+        for node in waiting[-1]:
+            if node in found:
+                continue
+            if node.operands and node not in closed:
+                opened.append(node)
+                waiting.append(iter(node.operands))
+                break
+            found[node] = None
         else:
-            opened.add(node)
-            stack.extend([operand for operand in reversed(node.operands) if operand not in found])
+            waiting.pop()
+            if opened:
+                found[opened.pop()] = None
     return list(found)
 
 
