@@ -255,10 +255,13 @@ def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels,
         sets.setdefault(frozenset(factor.labels), []).append(factor)
     merged: list[Factor] = []
     for labels, same in sets.items():
+        if len(same) == 1:
+            merged.append(group(same, [], same[0].labels, work))
+            continue
         elsewhere = set(output).union(*[other for other in sets if other != labels], *[f.labels for f in others])
         place = same[0].labels
         kept = tuple([label for label in place if label in elsewhere])
-        if len(same) == 1 or kept == place:
+        if kept == place:
             merged.append(group(same, [], place, work))
         else:
             *first, last = [same[k] for k in in_turn([f.node for f in same])]

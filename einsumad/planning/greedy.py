@@ -25,13 +25,46 @@ def greedy_pairs(
     """The pairs in order, two inputs or more; results are numbered on from the inputs. No size is 0.
 
     >>> greedy_pairs([(0, 1), (1, 2), (2,)], (0,), {0: 9, 1: 9, 2: 9})
-    [(1, 2), (0, 3)]
+    [(0, 1), (2, 3)]
     """
     sets = [_as_bits(labels) for labels in inputs]
     search = _Search(sets, _as_bits(output) | reduce(and_, sets), {1 << label: size for label, size in sizes.items()})
     search.contract()
     search.multiply()
     return search.pairs
+
+
+def fewest_operations(
+    inputs: Sequence[Iterable[int]], output: Iterable[int], sizes: Mapping[int, int], most: int
+) -> int:
+    """The multiplications and additions of the best order of pairs, or `most` where none takes fewer.
+
+    Each set of inputs is contracted from two parts, each in its best order. (Dynamic programming; the time grows with
+    three to the number of inputs.) An index that is summed is in two inputs or more.
+
+    >>> fewest_operations([(0, 1), (1, 2), (2,)], (0,), {0: 9, 1: 9, 2: 9}, 10**6)
+    324
+    """
+    sets, kept_last = [_as_bits(labels) for labels in inputs], _as_bits(output)
+    search = _Search([], 0, {1 << label: size for label, size in sizes.items()})
+    every = (1 << len(sets)) - 1
+    labels = [0] * (every + 1)
+    for group in range(1, every + 1):
+        lowest = group & -group
+        labels[group] = labels[group ^ lowest] | sets[lowest.bit_length() - 1]
+    kept = [labels[group] & (kept_last | labels[every ^ group]) for group in range(every + 1)]
+    best = [0 if group & (group - 1) == 0 else most for group in range(every + 1)]
+    for group in range(1, every + 1):
+        others = group & (group - 1)
+        part = others
+        while part:  # the parts without the first input
+            before = best[part] + best[group ^ part]
+            if before < best[group]:
+                taken = kept[part] | kept[group ^ part]
+                total = before + search.volume(taken) * (1 if kept[group] == taken else 2)
+                best[group] = min(best[group], total)
+            part = (part - 1) & others
+    return best[every]
 
 
 class _Search:

@@ -6,6 +6,7 @@ order, whatever the hash seed; searches are cached by that structure alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias
 
 from einsumad.graph import Labels
 from einsumad.planning.coinciding import Twins, twins
-from einsumad.planning.greedy import greedy_pairs
+from einsumad.planning.greedy import fewest_operations, greedy_pairs
 from einsumad.planning.resolve import size_of
 
 _COMPARED = 8
@@ -116,13 +117,23 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
         return ((0, 1),)
     known = dict(sizes)
     found = greedy_pairs(sets, output, known)
-    if count <= _COMPARED:  # over sets that are connected by few indices this finds the best in no more time
+    if count <= _COMPARED and _may_be_better(found, sets, output, known):
         paths = import_module("opt_einsum.paths")
         inputs, kept = [frozenset(labels) for labels in sets], frozenset(output)
         path = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
         if _flops(path, inputs, kept, known) < _flops(_positions(found, count), inputs, kept, known):
             found = _numbered(path, count)
     return tuple(found)
+
+
+def _may_be_better(pairs: Sequence[tuple[int, int]], sets: Sets, output: Labels, sizes: dict[int, int]) -> bool:
+    """Whether another order may take fewer operations: it does not where the best one takes as many as these pairs."""
+    held = Counter([label for labels in sets for label in labels])
+    if any(number == 1 for label, number in held.items() if label not in output):
+        return True
+    inputs, kept = [frozenset(labels) for labels in sets], frozenset(output)
+    most = _flops(_positions(pairs, len(sets)), inputs, kept, sizes)
+    return fewest_operations(sets, output, sizes, most) < most
 
 
 def _positions(pairs: Sequence[tuple[int, int]], count: int) -> list[tuple[int, int]]:
