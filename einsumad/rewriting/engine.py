@@ -16,7 +16,7 @@ from einsumad.graph import Einsum, Node, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for, steps_for
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import MOST_OPERANDS, Context
+from einsumad.rewriting.rules import MOST_OPERANDS, Context, Notes
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
@@ -36,6 +36,7 @@ class Progress:
     stable: dict[Node, tuple[int, ...]] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     most_operands: int = MOST_OPERANDS
+    notes: Notes = field(default_factory=Notes)
 
     def earlier(self) -> Progress:
         """What is known beside this, for expressions that are going to be differentiated."""
@@ -56,7 +57,7 @@ def normalise(
         found = [node for node in order if node in settled]
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands)
+        context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands, progress.notes)
         following = _one_pass(current, opened, context, progress)
         if following == current:
             return current

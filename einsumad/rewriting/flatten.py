@@ -106,7 +106,8 @@ def expose_structure(work: Product, context: Context) -> bool:
     """
     for k, operand in enumerate(work.operands):
         if isinstance(operand, Einsum) and operand.dtype == work.dtype:
-            split = _split(operand)
+            known = context.notes.structure
+            split = known[operand] if operand in known else known.setdefault(operand, _split(operand))
             if split is not None:
                 core, free, given_away = split
                 context.users[core] = max(context.users[core], context.users[operand])

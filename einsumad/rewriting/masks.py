@@ -21,7 +21,7 @@ _DEEPEST = 4
 """Sums inside of one another that are looked through for masks."""
 
 
-def share_masks(work: Product, _: Context) -> bool:
+def share_masks(work: Product, context: Context) -> bool:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
     pairs = list(zip(work.operands, work.inputs, strict=True))
     masks: set[PlacedMask] = set()
@@ -31,18 +31,28 @@ def share_masks(work: Product, _: Context) -> bool:
             if pair in masks:
                 repeated.append(k)
             masks.add(pair)
-    missing: dict[PlacedMask, None] = {}
-    if len(pairs) > 1:
-        for operand, labels in pairs:
-            for mask, axes in support(operand):
-                pair = (mask, tuple([labels[axis] for axis in axes]))
-                if pair not in masks:
-                    missing[pair] = None
+    missing = _missing(pairs, masks, context) if len(pairs) > 1 else {}
     if repeated:
         work.drop(repeated)
     for mask, placed in missing:
         work.append(mask, placed)
     return bool(repeated or missing)
+
+
+def _missing(pairs: Sequence[PlacedMask], masks: set[PlacedMask], context: Context) -> dict[PlacedMask, None]:
+    """The masks of operands that the product does not have itself."""
+    known = context.notes.masks
+    missing: dict[PlacedMask, None] = {}
+    for operand, labels in pairs:
+        if not isinstance(operand, (Einsum, Add)):
+            continue
+        if operand not in known:
+            known[operand] = support(operand)
+        for mask, axes in known[operand]:
+            pair = (mask, tuple([labels[axis] for axis in axes]))
+            if pair not in masks:
+                missing[pair] = None
+    return missing
 
 
 def support(node: Node, deepest: int = _DEEPEST) -> list[PlacedMask]:

@@ -22,6 +22,14 @@ MOST_OPERANDS = 400
 
 
 @dataclass(slots=True)
+class Notes:
+    """What rules found out about single nodes, whatever stands around them; each table belongs to one rule."""
+
+    masks: dict[Node, Any] = field(default_factory=dict)
+    structure: dict[Node, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Context:
     """What a rule may ask: how many users a node has, as far as this pass knows; and the counters of fired rules.
 
@@ -33,6 +41,7 @@ class Context:
     read_in_parts: set[Node] = field(default_factory=set)
     most_operands: int = MOST_OPERANDS
     """Factors of a product up to which it is opened."""
+    notes: Notes = field(default_factory=Notes)
     joins_user: bool = False
     """Whether the node at hand has one user, a product, which will open it: then that product opens the rest too."""
 

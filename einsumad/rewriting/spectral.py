@@ -224,11 +224,11 @@ def _of_labels(node: Einsum) -> Node | None:
 
 def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Labels] | None:
     """What the operands that hold a summed label make together, if they are functions of one matrix's eigenvalues."""
+    if any(node.inputs[k][-1] != label or node.inputs[k].count(label) != 1 for k in holding):
+        return None
     vectors = [k for k in holding if in_some_order(node.operands[k], _VECTORS) is not None]
     functions = [k for k in holding if k not in vectors]
-    if len(vectors) not in (0, 2) or any(node.inputs[k].count(label) != 1 for k in holding):
-        return None
-    if any(node.inputs[k][-1] != label for k in holding):
+    if len(vectors) not in (0, 2):
         return None
     batch = node.inputs[functions[0]][:-1] if functions else node.inputs[vectors[0]][:-2]
     own = [node.inputs[k][:-1] for k in functions] + [node.inputs[k][:-2] for k in vectors]
