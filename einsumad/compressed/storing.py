@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain, combinations
 from math import prod
-from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from einsumad.compressed.meeting import Meeting
 from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
 from einsumad.graph import BOOL, Labels, Node, Structural, einsum, order_key, topological
@@ -50,12 +49,15 @@ def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
     best: Stored | None = None
     rank = (_NO_LIMIT, 0)
-    doubtful, meeting = _may_be_infinite(term), _Meeting(term)
-    for labels in _sets_to_sum(term):
-        found = _stored(term, meeting, labels, doubtful, rank[0]) if meeting.least_bytes(labels) <= rank[0] else None
+    doubtful, meeting = _may_be_infinite(term), Meeting(term)
+    free = _labels_to_sum(term)
+    every = meeting.set_of(free)
+    for kept in _sets_to_keep(free):
+        groups = meeting.groups(every - meeting.set_of(kept), rank[0] // term.dtype.itemsize)
+        found = None if groups is None else _stored(term, groups, frozenset(free).difference(kept), doubtful)
         if found is not None and (found.total, len(found.groups)) < rank:
             best, rank = found, (found.total, len(found.groups))
-    best = best or _stored(term, meeting, frozenset(), doubtful, _NO_LIMIT)
+    best = best or _stored(term, [[item] for item in term.items], frozenset(), doubtful)
     assert best is not None  # where nothing is summed each mask stays by itself
     return best
 
@@ -111,90 +113,23 @@ def _is_mask(group: Group, labels: Labels) -> bool:
     )
 
 
-def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
-    """The sets of summed labels to try. A label that maps alone have is no sum over stored entries."""
+def _labels_to_sum(term: Term) -> list[int]:
+    """The labels that may be summed now. A label that maps alone have is no sum over stored entries."""
     inside = {label for _, labels in term.factors for label in labels}
-    free = [label for label in term.summed if label in inside]
+    return [label for label in term.summed if label in inside]
+
+
+def _sets_to_keep(free: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The sets of these labels that are tried not to be summed now, small ones first."""
     most = len(free) if len(free) <= _MOST_LABELS else _MOST_KEPT
-    for kept in range(most + 1):
-        for labels in combinations(free, kept):
-            yield frozenset(free).difference(labels)
-
-
-class _Meeting:
-    """Which labels meet where some are summed. Sets of labels are the bits of numbers.
-
-    `spans` has the labels of each factor and map, `reach` for each label those of all that hold it; `stored` is the set
-    of the labels that factors hold which are no 0/1 tensors.
-    """
-
-    def __init__(self, term: Term) -> None:
-        self.term = term
-        self.reach: dict[int, int] = {}
-        self.stored = 0
-        self.spans: list[int] = []
-        self.volumes: dict[int, int] = {0: 0}
-        for node, labels in term.items:
-            bits = {1 << label for label in labels}
-            together = sum(bits)
-            self.spans.append(together)
-            for bit in bits:
-                self.reach[bit] = self.reach.get(bit, 0) | together
-            if not isinstance(node, Structural):
-                self.stored |= together
-
-    def least_bytes(self, summed: frozenset[int]) -> int:
-        """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
-        waiting = inside = sum([1 << label for label in summed])
-        most = 0
-        while waiting:
-            following, met, reached = waiting & -waiting, 0, 0
-            while following:
-                label = following & -following
-                met |= label
-                reached |= self.reach[label]
-                following = reached & inside & ~met
-            waiting &= ~met
-            if met & self.stored:
-                most = max(most, self._volume(reached & ~inside))
-        return most * self.term.dtype.itemsize
-
-    def groups(self, summed: frozenset[int]) -> list[Group]:
-        """Factors that share one of these labels, directly or through others, in canonical order."""
-        inside = sum([1 << label for label in summed])
-        found: list[tuple[int, list[Factor]]] = []
-        for item, span in zip(self.term.items, self.spans, strict=True):
-            labels, held = span & inside, [item]
-            joined = [group for group in found if group[0] & labels] if labels else []
-            if joined:
-                found = [group for group in found if not group[0] & labels]
-                labels = reduce(or_, [others for others, _ in joined], labels)
-                held = [*chain.from_iterable([factors for _, factors in joined]), item]
-            found.append((labels, held))
-        return [_in_order(held) for _, held in found]
-
-    def _volume(self, labels: int) -> int:
-        """The entries of a tensor with these labels; a number counts none."""
-        found = self.volumes.get(labels)
-        if found is None:
-            found = prod([size for label, size in self.term.sizes.items() if labels >> label & 1])
-            self.volumes[labels] = found
-        return found
+    return chain.from_iterable([combinations(free, kept) for kept in range(most + 1)])
 
 
 def _stored(
-    term: Term, meeting: _Meeting, summed: frozenset[int], doubtful: AbstractSet[Factor], most: int
+    term: Term, meeting: Sequence[Sequence[Factor]], summed: frozenset[int], doubtful: AbstractSet[Factor]
 ) -> Stored | None:
-    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite.
-
-    None also where what they are products of shows already that they take more than the most bytes.
-    """
-    groups = [(group, _kept(group, summed)) for group in _absorbed(meeting.groups(summed), summed)]
-    least = {
-        tuple([node for node, _ in group]): term.volume(labels) for group, labels in groups if labels and len(group) > 1
-    }
-    if sum(least.values()) * term.dtype.itemsize > most:
-        return None
+    """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
+    groups = [(group, _kept(group, summed)) for group in _absorbed([_in_order(held) for held in meeting], summed)]
     if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
     sizes: dict[Core, int] = {}
