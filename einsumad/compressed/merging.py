@@ -69,13 +69,14 @@ def _canonical(term: Term) -> Term:
 def _merged_alike(same: Sequence[Pair], progress: Progress) -> Sequence[Pair]:
     terms = [_canonical(term) for term, _ in same]
     held, reading = _held(terms)
+    apart = bytes_of([one for _, one in same])
+    if not terms[0].maps and held and terms[0].volume(held) * terms[0].dtype.itemsize > apart:
+        return same  # their sum is one tensor over these labels
     added = _added(terms, held, reading, progress)
     if added is None:
         return []
     stored = best_stored(added)
-    if held and stored.total > bytes_of([one for _, one in same]):
-        return same
-    return [(added, stored)]
+    return same if held and stored.total > apart else [(added, stored)]
 
 
 def _held(terms: Sequence[Term]) -> tuple[list[int], tuple[Factor, ...]]:
