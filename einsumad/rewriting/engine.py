@@ -7,12 +7,12 @@ recursion; work for each node is bounded, passes are repeated only for what chan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from einsumad.errors import InternalError
-from einsumad.graph import Einsum, Node, rebuild, topological
+from einsumad.graph import Affine, Einsum, Node, Selection, rebuild, topological
 from einsumad.rewriting.catalogue import rules_for, steps_for
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
@@ -21,6 +21,7 @@ from einsumad.rewriting.rules import MOST_OPERANDS, Context, Notes
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
 FEW_OPERANDS = 16
+_MAPS: frozenset[type] = frozenset([Affine, Selection])
 
 
 @dataclass(slots=True)
@@ -57,7 +58,8 @@ def normalise(
         found = [node for node in order if node in settled]
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands, progress.notes)
+        parts = set() if _MAPS.isdisjoint(map(type, order)) else read_in_parts(opened, users)
+        context = Context(users, progress.fired, parts, progress.most_operands, progress.notes)
         following = _one_pass(current, opened, context, progress)
         if following == current:
             return current
@@ -71,23 +73,25 @@ def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, pr
     joining = _joining(order, context)
     for node in order:
         context.joins_user = node in joining
-        operands = [memo.get(operand, operand) for operand in node.operands]
-        moved = [pair for pair in zip(node.operands, operands, strict=True) if pair[0] is not pair[1]]
-        for old, new in moved:
-            context.users[new] = max(context.users[new], context.users[old])
-            if old in context.read_in_parts:
-                context.read_in_parts.add(new)
-        over = _over(node, operands, context, progress) if moved else node
-        memo[node] = _rewrite(over, context, progress)
+        over = node if memo.keys().isdisjoint(node.operands) else _over(node, memo, context, progress)
+        new = _rewrite(over, context, progress)
+        if new is not node:
+            memo[node] = new
     return tuple([memo.get(root, root) for root in roots])
 
 
-def _over(node: Node, operands: Sequence[Node], context: Context, progress: Progress) -> Node:
-    """The node over other operands; of a product with the steps taken that apply to it then."""
+def _over(node: Node, changed: Mapping[Node, Node], context: Context, progress: Progress) -> Node:
+    """The node over what became of its operands; of a product with the steps taken that apply to it then."""
+    operands = [changed.get(operand, operand) for operand in node.operands]
+    for old, new in zip(node.operands, operands, strict=True):
+        if new is not old:
+            context.users[new] = max(context.users[new], context.users[old])
+            if old in context.read_in_parts:
+                context.read_in_parts.add(new)
     if not isinstance(node, Einsum):
         return rebuild(node, operands)
     work = open_product(node)
-    work.operands = list(operands)
+    work.operands = operands
     return _finished(work, context, progress.left_out)
 
 
