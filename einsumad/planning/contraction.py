@@ -62,8 +62,11 @@ from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
 
-def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with every product written in primitive steps."""
+def binarise(roots: Sequence[Node], held: list[Node] | None = None) -> tuple[Node, ...]:
+    """The roots with every product written in primitive steps. Products that are taken apart are added to `held`.
+
+    For as long as these live, they are not taken apart again.
+    """
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
@@ -73,6 +76,8 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         match new:
             case Einsum():
                 memo[node] = _known_product(new, summand=node in summands)
+                if held is not None:
+                    held.append(new)
             case Add():
                 memo[node] = _sum(new)
             case _:

@@ -79,9 +79,11 @@ def jacobian(
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
     built = {mode: _build(root, sources, mode, progress) for mode in modes}
     costs: dict[tuple[Node, ...], Cost] = {}
+    held: list[Node] = []
+    known: dict[Node, Cost] = {}
     for nodes in built.values():
         if nodes not in costs:
-            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))))
+            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside))), held), known)
     chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
     return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
 
