@@ -27,6 +27,7 @@ class Notes:
 
     masks: dict[Node, Any] = field(default_factory=dict)
     structure: dict[Node, Any] = field(default_factory=dict)
+    spectrum: dict[Node, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -85,12 +86,15 @@ def stepwise(name: str, law: str, measure: str, step: Step, needs: frozenset[obj
 def traits(operands: Iterable[Node]) -> frozenset[object]:
     """The kinds of operands and the names of their functions, :data:`MASK`, :data:`SINGLE`."""
     found: set[object] = set()
+    last = None
     for operand in operands:
         found.add(type(operand))
-        if isinstance(operand, Elementwise | General):
+        if isinstance(operand, (Elementwise, General)):
             found.add(operand.function)
-        if operand.dtype is BOOL or operand.dtype == BOOL:
-            found.add(MASK)
+        if operand.dtype is not last:
+            last = operand.dtype
+            if last == BOOL:
+                found.add(MASK)
         if 1 in operand.shape:
             found.add(SINGLE)
     return frozenset(found)
