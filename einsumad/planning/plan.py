@@ -127,9 +127,10 @@ class _LaidOut(NamedTuple):
 
 
 def _laid_out(
-    scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Leaf], known: dict[Any, Cost]
+    scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Leaf], known: dict[Any, Cost] | None = None
 ) -> _LaidOut:
     """The steps over registers in this order; what nodes cost over stored shapes is `known` or becomes so."""
+    known = {} if known is None else known
     registers: dict[Node, int] = {leaf: position for position, leaf in enumerate(inputs)}
     stored: dict[Node, Shape] = {leaf: leaf.shape for leaf in inputs}
     drafts: list[Draft] = []
