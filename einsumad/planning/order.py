@@ -117,8 +117,10 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
         return ((0, 1),)
     known = dict(sizes)
     found = greedy_pairs(sets, output, known)
-    if count <= _COMPARED and _may_be_better(found, sets, output, known):
-        paths = import_module("opt_einsum.paths")
+    if count > _COMPARED:
+        return tuple(found)
+    paths = import_module("opt_einsum.paths")  # whether it is used or not: all first calls but one are without it
+    if _may_be_better(found, sets, output, known):
         inputs, kept = [frozenset(labels) for labels in sets], frozenset(output)
         path = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
         if _flops(path, inputs, kept, known) < _flops(_positions(found, count), inputs, kept, known):
