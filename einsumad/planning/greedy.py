@@ -47,6 +47,7 @@ def fewest_operations(
     """
     sets, kept_last = [_as_bits(labels) for labels in inputs], _as_bits(output)
     search = _Search([], 0, {1 << label: size for label, size in sizes.items()})
+    entries = search.entries
     every = (1 << len(sets)) - 1
     labels = [0] * (every + 1)
     for group in range(1, every + 1):
@@ -61,8 +62,10 @@ def fewest_operations(
             before = best[part] + best[group ^ part]
             if before < best[group]:
                 taken = kept[part] | kept[group ^ part]
-                total = before + search.volume(taken) * (1 if kept[group] == taken else 2)
-                best[group] = min(best[group], total)
+                own = entries.get(taken) or search.volume(taken)
+                total = before + (own if kept[group] == taken else 2 * own)
+                if total < best[group]:
+                    best[group] = total
             part = (part - 1) & others
     return best[every]
 
