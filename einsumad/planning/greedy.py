@@ -64,8 +64,7 @@ def fewest_operations(
                 taken = kept[part] | kept[group ^ part]
                 own = entries.get(taken) or search.volume(taken)
                 total = before + (own if kept[group] == taken else 2 * own)
-                if total < best[group]:
-                    best[group] = total
+                best[group] = min(best[group], total)
             part = (part - 1) & others
     return best[every]
 

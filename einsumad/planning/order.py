@@ -119,9 +119,7 @@ def _path(sets: Sets, output: Labels, sizes: tuple[tuple[int, int], ...]) -> Ste
     found = greedy_pairs(sets, output, known)
     if count > _COMPARED:
         return tuple(found)
-    paths = import_module(
-        "opt_einsum.paths"
-    )  # with the first order that is compared, so that no later call has to load it
+    paths = import_module("opt_einsum.paths")  # with the first order that is compared: no later call has to load it
     if _may_be_better(found, sets, output, known):
         inputs, kept = [frozenset(labels) for labels in sets], frozenset(output)
         path = paths.DynamicProgramming(minimize="flops", search_outer=count <= _WITH_OUTER)(inputs, kept, known)
