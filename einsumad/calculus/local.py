@@ -26,6 +26,8 @@ def flows(node: Node, position: int) -> bool:
     try:
         if isinstance(node, Einsum | Add):
             return True
+        if isinstance(node, Elementwise):
+            return partial_of(node, position) is not None
         return any(not isinstance(term, Zero) for term in local_jacobian(node, position))
     except DifferentiationError:
         return True

@@ -9,6 +9,7 @@ Alike are terms with the same deltas and the same maps: ``A[i,k] δ[i,j] + B[i,k
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -38,12 +39,18 @@ def merged(pairs: Sequence[Pair], progress: Progress) -> list[Pair]:
 
 def _collected(pairs: Sequence[Pair]) -> list[Pair]:
     """The terms, those that differ in their coefficient alone as one."""
-    found: dict[Node, Pair] = {}
-    for term, stored in pairs:
-        bare = write_term(replace(term, coefficient=1))
+    made_of = [_made_of(term) for term, _ in pairs]
+    found: dict[Any, Pair] = {}
+    for (term, stored), parts in zip(pairs, made_of, strict=True):
+        bare = write_term(replace(term, coefficient=1)) if made_of.count(parts) > 1 else parts
         before = found[bare][0].coefficient if bare in found else 0
         found[bare] = (replace(term, coefficient=before + term.coefficient), stored)
     return [(term, stored) for term, stored in found.values() if term.coefficient]
+
+
+def _made_of(term: Term) -> frozenset[tuple[Node, int]]:
+    """What stands in the term, and how often: another in other terms."""
+    return frozenset(Counter([node for node, _ in term.items]).items())
 
 
 def _canonical(term: Term) -> Term:
@@ -62,13 +69,14 @@ def _canonical(term: Term) -> Term:
 def _merged_alike(same: Sequence[Pair], progress: Progress) -> Sequence[Pair]:
     terms = [_canonical(term) for term, _ in same]
     held, reading = _held(terms)
+    apart = bytes_of([one for _, one in same])
+    if not terms[0].maps and held and terms[0].volume(held) * terms[0].dtype.itemsize > apart:
+        return same  # their sum is one tensor over these labels
     added = _added(terms, held, reading, progress)
     if added is None:
         return []
     stored = best_stored(added)
-    if held and stored.total > bytes_of([one for _, one in same]):
-        return same
-    return [(added, stored)]
+    return same if held and stored.total > apart else [(added, stored)]
 
 
 def _held(terms: Sequence[Term]) -> tuple[list[int], tuple[Factor, ...]]:

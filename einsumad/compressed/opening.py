@@ -15,9 +15,9 @@ from einsumad.compressed.merging import Pair, merged
 from einsumad.compressed.places import entry_count
 from einsumad.compressed.storing import best_stored, bytes_of
 from einsumad.compressed.terms import read_term
-from einsumad.graph import BOOL, Add, Affine, Einsum, Node, Ones, Structural, cast, einsum, topological
+from einsumad.graph import BOOL, Add, Affine, Einsum, Node, Ones, Structural, cast, topological
 from einsumad.planning import progress_of_functions
-from einsumad.rewriting import inline, normalise
+from einsumad.rewriting import inline, normalise, put_in
 
 _MOST_TERMS = 64
 _MOST_OPENED = 128
@@ -154,15 +154,8 @@ def _opened(product: Einsum, place: int) -> list[Node]:
 
 def _distributed(product: Einsum, place: int) -> list[Node]:
     """``A (S + T)`` as ``A S`` and ``A T``."""
-    found: list[Node] = []
     inner = product.operands[place]
-    for term in inner.operands:
-        summand = cast(term, inner.dtype)
-        operands = [summand if k == place else operand for k, operand in enumerate(product.operands)]
-        whole = einsum(operands, product.inputs, range(len(product.shape)), product.coefficient, product.dtype)
-        opened = [k for k, operand in enumerate(whole.operands) if operand is summand and isinstance(operand, Einsum)]
-        found.append(inline(whole, opened[:1]) if opened else whole)
-    return found
+    return [put_in(product, place, cast(term, inner.dtype)) for term in inner.operands]
 
 
 def _is_better(other: Sequence[Pair], found: Sequence[Pair]) -> bool:

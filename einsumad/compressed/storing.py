@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
-from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from einsumad.compressed.meeting import Meeting
 from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
 from einsumad.graph import BOOL, Labels, Node, Structural, einsum, order_key, topological
@@ -27,6 +26,7 @@ from einsumad.planning import Factor
 
 _MOST_LABELS = 5
 _MOST_KEPT = 2
+_NO_LIMIT = 2**62
 Group: TypeAlias = tuple[Factor, ...]
 Core: TypeAlias = tuple[Any, ...]
 """What identifies a tensor that is stored: equal cores are stored once."""
@@ -48,20 +48,18 @@ class Stored:
 def best_stored(term: Term) -> Stored:
     """The way with the fewest bytes; of several the one with the fewest factors."""
     best: Stored | None = None
-    doubtful, spans = _may_be_infinite(term), _spans(term)
-    for labels in _sets_to_sum(term):
-        if best is not None and _least_bytes(term, spans, labels) > best.total:
-            continue
-        found = _stored(term, labels, doubtful)
-        if found is not None and (best is None or _rank(found) < _rank(best)):
-            best = found
-    best = best or _stored(term, frozenset(), doubtful)
+    rank = (_NO_LIMIT, 0)
+    doubtful, meeting = _may_be_infinite(term), Meeting(term)
+    free = _labels_to_sum(term)
+    every = meeting.set_of(free)
+    for kept in _sets_to_keep(free):
+        groups = meeting.groups(every - meeting.set_of(kept), rank[0] // term.dtype.itemsize)
+        found = None if groups is None else _stored(term, groups, frozenset(free).difference(kept), doubtful)
+        if found is not None and (found.total, len(found.groups)) < rank:
+            best, rank = found, (found.total, len(found.groups))
+    best = best or _stored(term, [[item] for item in term.items], frozenset(), doubtful)
     assert best is not None  # where nothing is summed each mask stays by itself
     return best
-
-
-def _rank(stored: Stored) -> tuple[int, int]:
-    return stored.total, len(stored.groups)
 
 
 def bytes_of(stored: Iterable[Stored]) -> int:
@@ -115,40 +113,23 @@ def _is_mask(group: Group, labels: Labels) -> bool:
     )
 
 
-def _sets_to_sum(term: Term) -> Iterator[frozenset[int]]:
-    """The sets of summed labels to try. A label that maps alone have is no sum over stored entries."""
+def _labels_to_sum(term: Term) -> list[int]:
+    """The labels that may be summed now. A label that maps alone have is no sum over stored entries."""
     inside = {label for _, labels in term.factors for label in labels}
-    free = [label for label in term.summed if label in inside]
+    return [label for label in term.summed if label in inside]
+
+
+def _sets_to_keep(free: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The sets of these labels that are tried not to be summed now, small ones first."""
     most = len(free) if len(free) <= _MOST_LABELS else _MOST_KEPT
-    for kept in range(most + 1):
-        for labels in combinations(free, kept):
-            yield frozenset(free).difference(labels)
+    return chain.from_iterable([combinations(free, kept) for kept in range(most + 1)])
 
 
-def _spans(term: Term) -> tuple[tuple[int, bool], ...]:
-    """The labels of each factor and map, as the bits of a number, and whether it is no 0/1 tensor; each pair once."""
-    found = [(sum({1 << label for label in labels}), not isinstance(node, Structural)) for node, labels in term.items]
-    return tuple(dict.fromkeys(found))
-
-
-def _least_bytes(term: Term, spans: Sequence[tuple[int, bool]], summed: frozenset[int]) -> int:
-    """Bytes that a tensor has at least when these labels are summed: the largest product of factors that meet."""
-    inside = sum([1 << label for label in summed])
-    meeting: list[tuple[int, bool]] = []
-    for span in spans:
-        summed_here = span[0] & inside
-        if summed_here:
-            joined = [span, *[other for other in meeting if other[0] & summed_here]]
-            meeting = [other for other in meeting if not other[0] & summed_here]
-            meeting.append((reduce(or_, [labels for labels, _ in joined]), any(stored for _, stored in joined)))
-    kept = [labels & ~inside for labels, stored in meeting if stored]
-    entries = [prod([size for label, size in term.sizes.items() if labels >> label & 1]) for labels in kept if labels]
-    return max(entries, default=0) * term.dtype.itemsize
-
-
-def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -> Stored | None:
+def _stored(
+    term: Term, meeting: Sequence[Sequence[Factor]], summed: frozenset[int], doubtful: AbstractSet[Factor]
+) -> Stored | None:
     """The groups when these labels are summed; None if a mask would be lost on a factor that may be infinite."""
-    groups = [(group, _kept(group, summed)) for group in _absorbed(_groups(term.items, summed), summed)]
+    groups = [(group, _kept(group, summed)) for group in _absorbed([_in_order(held) for held in meeting], summed)]
     if not all(_keeps_masks(group, labels, doubtful) for group, labels in groups):
         return None
     sizes: dict[Core, int] = {}
@@ -159,22 +140,6 @@ def _stored(term: Term, summed: frozenset[int], doubtful: AbstractSet[Factor]) -
         elif labels:  # a number is written into the structure
             sizes[_core(group, labels)] = term.volume(labels) * _dtype(term, group, labels).itemsize
     return Stored(tuple(groups), sizes)
-
-
-def _groups(items: Sequence[Factor], summed: frozenset[int]) -> list[Group]:
-    """Factors that share a summed label, directly or through others, in canonical order."""
-    groups: dict[int, tuple[list[int], list[Factor]]] = {}
-    holder: dict[int, int] = {}
-    for k, item in enumerate(items):
-        labels = [label for label in item.labels if label in summed]
-        held: list[Factor] = []
-        for met in sorted({holder[label] for label in labels if label in holder}):
-            others, factors = groups.pop(met)
-            labels += others
-            held += factors
-        groups[k] = labels, [*held, item]
-        holder.update(dict.fromkeys(labels, k))
-    return [_in_order(held) for _, held in groups.values()]
 
 
 def _in_order(items: Sequence[Factor]) -> Group:

@@ -67,10 +67,9 @@ def turned(labels: Labels) -> Labels:
 def _oriented(node: Einsum) -> Einsum:
     """Of the ways to write a product whose symmetric factors are turned the one that is first in the order of nodes."""
     places = [k for k, held in enumerate(node.operands) if isinstance(held, Leaf) and SYMMETRIC in held.facts]
-    places = places[:_MOST_TURNED]
     best = node
-    for choice in product((False, True), repeat=len(places)):
-        chosen = {place for place, turn in zip(places, choice, strict=True) if turn}
+    for choice in product((False, True), repeat=len(places[:_MOST_TURNED])) if places else ():
+        chosen = {place for place, turn in zip(places, choice, strict=False) if turn}
         inputs = [turned(labels) if k in chosen else labels for k, labels in enumerate(node.inputs)]
         other = einsum(node.operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
         best = min(best, other, key=order_key)

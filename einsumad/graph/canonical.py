@@ -7,12 +7,12 @@ is still legal and deterministic, and only sharing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, permutations, product
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import chain, pairwise, permutations, product
 from math import factorial, prod
 from typing import Any
 
-from einsumad.graph.nodes import Labels, Node, OrderKey, order_key
+from einsumad.graph.nodes import Labels, Node, order_key
 
 _MOST_ORDERS_TRIED = 720
 
@@ -23,11 +23,19 @@ def canonical_form(
     """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the axes."""
     if len(operands) < 2:
         return tuple(operands), _relabel(inputs, output)
-    different = len(set(operands))
-    if different == len(operands) or different == len(set(zip(operands, map(tuple, inputs), strict=True))):
-        order = sorted(range(len(operands)), key=[order_key(operand) for operand in operands].__getitem__)
+    if len(operands) == 2:
+        first, second = operands
+        if first.form != second.form:
+            if first.form < second.form:
+                return (first, second), _relabel(inputs, output)
+            return (second, first), _relabel([inputs[1], inputs[0]], output)
+    forms = [operand.form for operand in operands]
+    if len(set(forms)) == len(forms):  # the first part of the key tells them all apart
+        order = sorted(range(len(forms)), key=forms.__getitem__)
     else:
-        order = _order_equal_operands([order_key(operand) for operand in operands], inputs, output)
+        ranks = {node: place for place, node in enumerate(sorted(set(operands), key=order_key))}
+        own = [ranks[operand] for operand in operands]
+        order = _order_equal_operands(own, inputs, output)
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
@@ -36,17 +44,21 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Sequence[int]) -> tuple[La
     return tuple([tuple([new.setdefault(label, len(new)) for label in labels]) for labels in inputs])
 
 
-def _order_equal_operands(
-    keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]
-) -> list[int]:
-    """Order where a node comes twice: by where the labels lead, the last ties by trying all orders.
+def _order_equal_operands(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> list[int]:
+    """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
 
     Operands with the same labels are interchangeable and stay together.
     """
-    colours = _label_colours(keys, inputs, output)
-    classes: dict[tuple[OrderKey, Labels], dict[Labels, list[int]]] = {}
+    places = {label: position for position, label in enumerate(output)}
+    last = len(places)
+    keys = [(rank, [places.get(label, last) for label in labels]) for rank, labels in zip(ranks, inputs, strict=True)]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], places) for a, b in pairwise(order)):
+        return order
+    colours = _label_colours(ranks, inputs, output)
+    classes: dict[tuple[int, Labels], dict[Labels, list[int]]] = {}
     for k, labels in enumerate(inputs):
-        alike = classes.setdefault((keys[k], tuple([colours[label] for label in labels])), {})
+        alike = classes.setdefault((ranks[k], tuple([colours[label] for label in labels])), {})
         alike.setdefault(tuple(labels), []).append(k)
     groups = [list(classes[key].values()) for key in sorted(classes)]
     choices = prod([factorial(len(group)) for group in groups])
@@ -59,24 +71,31 @@ def _order_equal_operands(
     return min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output))
 
 
-def _label_colours(keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> dict[int, int]:
+def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[int]) -> bool:
+    """Whether labels differ first where one of them is one of the output, which comes before all that are summed."""
+    for mine, other in zip(first, second, strict=True):
+        if mine != other:
+            return mine in places or other in places
+    return True
+
+
+def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> dict[int, int]:
     """A colour for each label, refined by the operands and axes it meets until nothing changes.
 
     In each round only labels that meet one whose colour has changed are looked at: the time is linear for chains. (J.
     Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971: what is left keeps its colour.)
     """
-    rank = {key: position for position, key in enumerate(sorted(set(keys)))}
-    places: dict[int, list[tuple[int, int]]] = {}
-    for k, labels in enumerate(inputs):
+    places: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
+    for rank, labels in zip(ranks, inputs, strict=True):
         for axis, label in enumerate(labels):
-            places.setdefault(label, []).append((k, axis))
+            places.setdefault(label, []).append((rank, axis, labels))
     colours = {label: position for position, label in enumerate(output)}
     summed = {label for label in places if label not in colours}
     members = {len(output): summed}
     colours.update(dict.fromkeys(summed, len(output)))
 
     def signature(label: int) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
-        met = [(rank[keys[k]], axis, tuple([colours[other] for other in inputs[k]])) for k, axis in places[label]]
+        met = [(rank, axis, tuple([colours[other] for other in labels])) for rank, axis, labels in places[label]]
         return tuple(sorted(met))
 
     touched: set[int] = summed
@@ -92,7 +111,7 @@ def _label_colours(keys: Sequence[OrderKey], inputs: Sequence[Sequence[int]], ou
             for label in part:
                 members[colours[label]].remove(label)
                 colours[label] = new
-                touched.update([other for k, _ in places[label] for other in inputs[k]])
+                touched.update([other for _, _, labels in places[label] for other in labels])
             members[new] = set(part)
         touched &= summed
     return colours

@@ -112,7 +112,9 @@ def einsum(
         if len(shape) != len(indices):
             raise IndexNotationError(f"index tuple {tuple(indices)} does not fit an operand of shape {shape}")
         for label, size in zip(indices, shape, strict=True):
-            if sizes.setdefault(label, size) != size:
+            if label not in sizes:
+                sizes[label] = size
+            elif sizes[label] != size:
                 raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
     if len(set(output)) != len(output) or not sizes.keys() >= set(output):
         raise IndexNotationError(f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}")
@@ -219,6 +221,8 @@ def general(function: str, operands: Sequence[Node], params: Params, shape: Sequ
 
 def canonical_number(value: Number) -> Number:
     """The number as an int where it is one: 2.0 and 2 are the same coefficient."""
+    if type(value) is int:
+        return value
     if isinstance(value, (int, np.integer)):
         return int(value)
     value = float(value)

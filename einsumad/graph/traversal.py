@@ -15,19 +15,23 @@ from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, 
 
 def topological(roots: Iterable[Node], closed: AbstractSet[Node] = frozenset()) -> list[Node]:
     """Every node reachable from the roots once, operands before users; what is closed is met but not opened."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            if node not in closed:
-                stack.extend([(operand, False) for operand in reversed(node.operands) if operand not in seen])
-    return order
+    found: dict[Node, None] = {}
+    opened: list[Node] = []
+    waiting = [iter(roots)]
+    while waiting:
+        for node in waiting[-1]:
+            if node in found:
+                continue
+            if node.operands and node not in closed:
+                opened.append(node)
+                waiting.append(iter(node.operands))
+                break
+            found[node] = None
+        else:
+            waiting.pop()
+            if opened:
+                found[opened.pop()] = None
+    return list(found)
 
 
 def leaves(roots: Iterable[Node]) -> list[Leaf]:

@@ -62,8 +62,11 @@ from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
 
-def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with every product written in primitive steps."""
+def binarise(roots: Sequence[Node], held: list[Node] | None = None) -> tuple[Node, ...]:
+    """The roots with every product written in primitive steps. Products that are taken apart are added to `held`.
+
+    For as long as these live, they are not taken apart again.
+    """
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
@@ -73,6 +76,8 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         match new:
             case Einsum():
                 memo[node] = _known_product(new, summand=node in summands)
+                if held is not None:
+                    held.append(new)
             case Add():
                 memo[node] = _sum(new)
             case _:
@@ -255,10 +260,13 @@ def _merged(factors: Sequence[Factor], others: Sequence[Factor], output: Labels,
         sets.setdefault(frozenset(factor.labels), []).append(factor)
     merged: list[Factor] = []
     for labels, same in sets.items():
+        if len(same) == 1:
+            merged.append(group(same, [], same[0].labels, work))
+            continue
         elsewhere = set(output).union(*[other for other in sets if other != labels], *[f.labels for f in others])
         place = same[0].labels
         kept = tuple([label for label in place if label in elsewhere])
-        if len(same) == 1 or kept == place:
+        if kept == place:
             merged.append(group(same, [], place, work))
         else:
             *first, last = [same[k] for k in in_turn([f.node for f in same])]

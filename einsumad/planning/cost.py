@@ -90,9 +90,17 @@ def summed(costs: Iterable[Cost]) -> Cost:
     return Cost(*map(sum, zip(*fields, strict=True))) if fields else Cost()
 
 
-def total_cost(roots: Sequence[Node]) -> Cost:
-    """The cost of computing the roots, each node once. Products must be primitive."""
-    return summed([step_cost(node) for node in topological(roots)])
+def total_cost(roots: Sequence[Node], known: dict[Node, Cost] | None = None) -> Cost:
+    """The cost of computing the roots, each node once; those of single nodes are `known` or become so.
+
+    Products must be primitive.
+    """
+    costs = {} if known is None else known
+    order = topological(roots)
+    for node in order:
+        if node not in costs:
+            costs[node] = step_cost(node)
+    return summed([costs[node] for node in order])
 
 
 def step_cost(node: Node) -> Cost:

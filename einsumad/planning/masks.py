@@ -42,25 +42,24 @@ def apply_masks(
     for mask in joined(masks):
         (late if _belongs_last(mask, factors, output, sizes) else early).append(mask)
     early.sort(key=lambda mask: -len(mask.labels))  # stable: equal sizes keep the canonical order
-    parts = [_Part(factor, frozenset()) for factor in factors]
-    for mask in early:
-        parts = _collected(mask, early, parts, dtype)
+    parts = [_Part(factor, frozenset(factor.labels), frozenset()) for factor in factors]
+    sets = [(mask, frozenset(mask.labels)) for mask in early]
+    for mask, labels in sets:
+        parts = _collected(mask, labels, sets, parts, dtype)
     selected: list[Factor] = []
-    for factor, held in parts:
-        missing = [m for m in early if set(m.labels) <= set(factor.labels) and m.labels not in held]
-        selected.append(group([factor], missing, factor.labels, dtype))
-    late += [mask for mask in early if set(mask.labels) <= set(output) and not _everywhere(mask, selected)]
+    for part in parts:
+        missing = [m for m, labels in sets if labels <= part.labels and m.labels not in part.held]
+        selected.append(group([part.factor], missing, part.factor.labels, dtype))
+    kept = set(output)
+    late += [mask for mask, labels in sets if labels <= kept and not all(labels <= part.labels for part in parts)]
     return selected, late
 
 
-def _everywhere(mask: Factor, factors: Sequence[Factor]) -> bool:
-    return all(set(mask.labels) <= set(factor.labels) for factor in factors)
-
-
 class _Part(NamedTuple):
-    """A factor and the labels of the masks that were applied to it."""
+    """A factor, its labels as a set, and the labels of the masks that were applied to it."""
 
     factor: Factor
+    labels: frozenset[int]
     held: frozenset[Labels]
 
 
@@ -87,24 +86,29 @@ def _belongs_last(mask: Factor, factors: Sequence[Factor], output: Labels, sizes
     return larger > size_of(output, sizes)
 
 
-def _collected(mask: Factor, masks: Sequence[Factor], parts: list[_Part], dtype: np.dtype) -> list[_Part]:
+def _collected(
+    mask: Factor,
+    labels: frozenset[int],
+    masks: Sequence[tuple[Factor, frozenset[int]]],
+    parts: list[_Part],
+    dtype: np.dtype,
+) -> list[_Part]:
     """Multiply the factors within the mask's labels and select there; numbers may go with a larger factor."""
-    labels = set(mask.labels)
-    inside = [part for part in parts if set(part.factor.labels) <= labels and mask.labels not in part.held]
-    larger = [part for part in parts if labels < set(part.factor.labels)]
+    inside = [part for part in parts if part.labels <= labels and mask.labels not in part.held]
+    larger = [part for part in parts if labels < part.labels]
     if not inside and (larger or any(mask.labels in part.held for part in parts)):
         return parts
-    place = mask.labels
+    place, within = mask.labels, labels
     if larger and all(not part.factor.labels for part in inside):
         carrier = min(larger, key=lambda part: len(part.factor.labels))
         inside.append(carrier)
-        place = carrier.factor.labels
+        place, within = carrier.factor.labels, carrier.labels
     used = {id(part) for part in inside}  # the same factor may occur twice
     for part in inside:
-        if set(part.factor.labels) == set(place):
+        if part.labels == within:
             place = part.factor.labels
             break
-    held = [m for m in masks if set(m.labels) <= set(place)]
+    held = [m for m, own in masks if own <= within]
     result = group([part.factor for part in inside], held, place, dtype)
     rest = [part for part in parts if id(part) not in used]
-    return [*rest, _Part(result, frozenset([m.labels for m in held]))]
+    return [*rest, _Part(result, within, frozenset([m.labels for m in held]))]

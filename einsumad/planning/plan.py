@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,9 +86,10 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         lambda stored: _check_stored(stored, roots),
     ).roots
     scheduled = schedule(outputs)
-    found = _laid_out(scheduled, outputs, inputs)
+    known: dict[Any, Cost] = {}
+    found = _laid_out(scheduled, outputs, inputs, known)
     if found.memory.peak > _LEAST_PEAK and len(scheduled) <= _MOST_REORDERED:
-        other = _laid_out(thrifty(scheduled, outputs), outputs, inputs)
+        other = _laid_out(thrifty(scheduled, outputs), outputs, inputs, known)
         found = other if other.memory.peak < found.memory.peak else found
     memory, costs = found.memory, found.costs
     steps = tuple(
@@ -125,8 +126,11 @@ class _LaidOut(NamedTuple):
     memory: Memory
 
 
-def _laid_out(scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Leaf]) -> _LaidOut:
-    """The steps over registers in this order."""
+def _laid_out(
+    scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Leaf], known: dict[Any, Cost] | None = None
+) -> _LaidOut:
+    """The steps over registers in this order; what nodes cost over stored shapes is `known` or becomes so."""
+    known = {} if known is None else known
     registers: dict[Node, int] = {leaf: position for position, leaf in enumerate(inputs)}
     stored: dict[Node, Shape] = {leaf: leaf.shape for leaf in inputs}
     drafts: list[Draft] = []
@@ -153,7 +157,10 @@ def _laid_out(scheduled: Scheduled, outputs: Sequence[Node], inputs: Sequence[Le
             )
         )
         operands_of.append(found)
-        costs.append(_cost(kernel, operands, shapes, stored[node], node))
+        over = (node, *shapes)
+        if over not in known:
+            known[over] = _cost(kernel, operands, shapes, stored[node], node)
+        costs.append(known[over])
     written = tuple([_register(root, registers) for root in outputs])
     return _LaidOut(drafts, operands_of, costs, written, assign_memory(inputs, drafts, written))
 

@@ -45,6 +45,8 @@ from einsumad.graph import (
     einsum,
 )
 
+_ONES: frozenset[type] = frozenset([Ones])
+
 
 class Factor(NamedTuple):
     """A node in a product, with the label of each of its axes."""
@@ -91,12 +93,10 @@ def _is_reciprocal(node: Node) -> bool:
 def constant_value(node: Node) -> Number | None:
     """The number that the node is everywhere, or None."""
     if isinstance(node, Einsum):
-        if any(isinstance(operand, Zero) for operand in node.operands):
+        kinds = set(map(type, node.operands))
+        if Zero in kinds:
             return 0
-        for operand in node.operands:
-            if not isinstance(operand, Ones):
-                return None
-        return None if has_sum(node) else node.coefficient
+        return None if kinds - _ONES or has_sum(node) else node.coefficient
     if isinstance(node, Structural):
         return 1 if isinstance(node, Ones) else 0 if isinstance(node, Zero) else None
     return None

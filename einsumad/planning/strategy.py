@@ -79,9 +79,11 @@ def jacobian(
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
     built = {mode: _build(root, sources, mode, progress) for mode in modes}
     costs: dict[tuple[Node, ...], Cost] = {}
+    held: list[Node] = []
+    known: dict[Node, Cost] = {}
     for nodes in built.values():
         if nodes not in costs:
-            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))))
+            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside))), held), known)
     chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
     return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
 
@@ -106,25 +108,36 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, sy
 def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
     if mode == "cross-country":
         computed = frozenset(topological([root]))
-        edges = derivative(root, sources, mode, least_markowitz, lambda edge: normalise([edge], progress, computed)[0])
+        edges = derivative(root, sources, mode, LeastMarkowitz(), lambda e: normalise([e], progress, computed)[0])
         return normalise(edges, progress)
     return normalise(derivative(root, sources, mode), progress)
 
 
-def least_markowitz(graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
+class LeastMarkowitz:
     """The vertex whose elimination multiplies the fewest entries (Markowitz's rule on tensor edges); the last at a tie.
 
     Source: Griewank and Walther, *Evaluating Derivatives*, section 10.2.
     """
-    best, least = remaining[-1], None
-    for vertex in reversed(remaining):
-        size = max(1, prod(vertex.shape))
-        incoming = [edge_volume(edge) for edge in graph.into.get(vertex, {}).values()]
-        outgoing = [edge_volume(edge) for edge in graph.out_of.get(vertex, {}).values()]
-        work = sum(left * right for left in outgoing for right in incoming) / size
-        if least is None or work < least:
-            best, least = vertex, work
-    return best
+
+    def __init__(self) -> None:
+        self._volumes: dict[Node, int] = {}
+
+    def __call__(self, graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
+        """The one of the remaining vertices that is eliminated next."""
+        best, least = remaining[-1], None
+        for vertex in reversed(remaining):
+            incoming = sum([self._volume(edge) for edge in graph.into.get(vertex, {}).values()])
+            outgoing = sum([self._volume(edge) for edge in graph.out_of.get(vertex, {}).values()])
+            work = incoming * outgoing / max(1, prod(vertex.shape))
+            if least is None or work < least:
+                best, least = vertex, work
+        return best
+
+    def _volume(self, edge: Node) -> int:
+        found = self._volumes.get(edge)
+        if found is None:
+            found = self._volumes[edge] = edge_volume(edge)
+        return found
 
 
 def edge_volume(edge: Node) -> int:

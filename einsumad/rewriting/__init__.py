@@ -6,7 +6,7 @@ left when none applies.
 
 from einsumad.rewriting.catalogue import ALL_RULES
 from einsumad.rewriting.engine import Progress, normalise
-from einsumad.rewriting.flatten import inline
+from einsumad.rewriting.flatten import inline, put_in
 from einsumad.rewriting.rules import Context, Rule
 
-__all__ = ["ALL_RULES", "Context", "Progress", "Rule", "inline", "normalise"]
+__all__ = ["ALL_RULES", "Context", "Progress", "Rule", "inline", "normalise", "put_in"]

@@ -342,6 +342,7 @@ RULES = (
         "Σ_k [i = a + p k] [k = b + q j] = [i = a + p b + p q j]",
         "summed labels",
         _contract,
+        frozenset([Affine, Selection]),
     ),
-    Rule("orient-affine", Einsum, "[i = a + j] = [j = i - a]", "affine forms", _orient),
+    Rule("orient-affine", Einsum, "[i = a + j] = [j = i - a]", "affine forms", _orient, frozenset([Affine])),
 )

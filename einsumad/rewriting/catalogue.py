@@ -5,7 +5,7 @@ Owns the order. Imports every family of rules. Invariant: names are unique; a ru
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from einsumad.graph import Add, Einsum, Elementwise, General, Node
 from einsumad.rewriting import (
@@ -25,7 +25,8 @@ from einsumad.rewriting import (
     structural,
     sums,
 )
-from einsumad.rewriting.rules import Rule
+from einsumad.rewriting.product import Product
+from einsumad.rewriting.rules import Rule, traits
 
 PRODUCT_RULES: tuple[Rule, ...] = (
     *structural.RULES[:1],
@@ -64,25 +65,31 @@ GENERAL_RULES: tuple[Rule, ...] = (
 ALL_RULES: tuple[Rule, ...] = (*PRODUCT_RULES, *SUM_RULES, *FUNCTION_RULES, *GENERAL_RULES)
 
 
+_PRODUCT = Einsum.__name__
+_BY_KIND: dict[str, tuple[Rule, ...]] = {
+    _PRODUCT: PRODUCT_RULES,
+    Add.__name__: SUM_RULES,
+    Elementwise.__name__: FUNCTION_RULES,
+    General.__name__: GENERAL_RULES,
+}
+
+
 def rules_for(node: Node, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
-    """The rules for a node of this kind, but for those with a name that is left out."""
-    rules = _rules_for(node)
-    return _without(rules, left_out) if left_out else rules
+    """The rules for a node of this kind with such operands, but for those with a name that is left out."""
+    return _rules_for(type(node).__name__, traits(node.operands), left_out)
 
 
-@cache
-def _without(rules: tuple[Rule, ...], left_out: frozenset[str]) -> tuple[Rule, ...]:
-    return tuple([rule for rule in rules if rule.name not in left_out])
+def steps_for(work: Product, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+    """Those of the rules that take a step on this working form of a product."""
+    return _steps_for(traits(work.operands), left_out)
 
 
-def _rules_for(node: Node) -> tuple[Rule, ...]:
-    match node:
-        case Einsum():
-            return PRODUCT_RULES
-        case Add():
-            return SUM_RULES
-        case Elementwise():
-            return FUNCTION_RULES
-        case General():
-            return GENERAL_RULES
-    return ()
+@lru_cache(maxsize=2048)
+def _rules_for(kind: str, present: frozenset[object], left_out: frozenset[str]) -> tuple[Rule, ...]:
+    rules = [rule for rule in _BY_KIND.get(kind, ()) if rule.name not in left_out]
+    return tuple([rule for rule in rules if not (rule.needs and rule.needs.isdisjoint(present))])
+
+
+@lru_cache(maxsize=2048)
+def _steps_for(present: frozenset[object], left_out: frozenset[str]) -> tuple[Rule, ...]:
+    return tuple([rule for rule in _rules_for(_PRODUCT, present, left_out) if rule.step is not None])

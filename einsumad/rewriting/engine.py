@@ -7,19 +7,21 @@ recursion; work for each node is bounded, passes are repeated only for what chan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from einsumad.errors import InternalError
-from einsumad.graph import Einsum, Node, rebuild, topological
-from einsumad.rewriting.catalogue import rules_for
+from einsumad.graph import Affine, Einsum, Node, Selection, rebuild, topological
+from einsumad.rewriting.catalogue import rules_for, steps_for
+from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import MOST_OPERANDS, Context, traits
+from einsumad.rewriting.rules import MOST_OPERANDS, Context, Notes
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
 FEW_OPERANDS = 16
+_MAPS: frozenset[type] = frozenset([Affine, Selection])
 
 
 @dataclass(slots=True)
@@ -32,9 +34,10 @@ class Progress:
     """
 
     fired: Counter[str] = field(default_factory=Counter)
-    stable: dict[Node, tuple[bool, ...]] = field(default_factory=dict)
+    stable: dict[Node, tuple[int, ...]] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     most_operands: int = MOST_OPERANDS
+    notes: Notes = field(default_factory=Notes)
 
     def earlier(self) -> Progress:
         """What is known beside this, for expressions that are going to be differentiated."""
@@ -55,7 +58,8 @@ def normalise(
         found = [node for node in order if node in settled]
         opened = [node for node in order if node.operands and node not in settled]
         users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        context = Context(users, progress.fired, read_in_parts(opened, users), progress.most_operands)
+        parts = set() if _MAPS.isdisjoint(map(type, order)) else read_in_parts(opened, users)
+        context = Context(users, progress.fired, parts, progress.most_operands, progress.notes)
         following = _one_pass(current, opened, context, progress)
         if following == current:
             return current
@@ -69,14 +73,26 @@ def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, pr
     joining = _joining(order, context)
     for node in order:
         context.joins_user = node in joining
-        operands = [memo.get(operand, operand) for operand in node.operands]
-        for old, new in zip(node.operands, operands, strict=True):
-            if new is not old:
-                context.users[new] = max(context.users[new], context.users[old])
-                if old in context.read_in_parts:
-                    context.read_in_parts.add(new)
-        memo[node] = _rewrite(rebuild(node, operands), context, progress)
+        over = node if memo.keys().isdisjoint(node.operands) else _over(node, memo, context, progress)
+        new = _rewrite(over, context, progress)
+        if new is not node:
+            memo[node] = new
     return tuple([memo.get(root, root) for root in roots])
+
+
+def _over(node: Node, changed: Mapping[Node, Node], context: Context, progress: Progress) -> Node:
+    """The node over what became of its operands; of a product with the steps taken that apply to it then."""
+    operands = [changed.get(operand, operand) for operand in node.operands]
+    for old, new in zip(node.operands, operands, strict=True):
+        if new is not old:
+            context.users[new] = max(context.users[new], context.users[old])
+            if old in context.read_in_parts:
+                context.read_in_parts.add(new)
+    if not isinstance(node, Einsum):
+        return rebuild(node, operands)
+    work = open_product(node)
+    work.operands = operands
+    return _finished(work, context, progress.left_out)
 
 
 def _joining(order: Sequence[Node], context: Context) -> set[Node]:
@@ -94,28 +110,41 @@ def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     """The node after rules were applied to it until none fires."""
     stable = progress.stable
     for _ in range(_MOST_STEPS):
-        surroundings = (
-            context.joins_user,
-            *[context.users[operand] > 1 for operand in node.operands],
-            any(operand in context.read_in_parts for operand in node.operands),
-        )
-        if stable.get(node) == surroundings:
+        freedom = _freedom(node, context)
+        known = stable.get(node, ())
+        if any(not freedom & ~tried for tried in known):
             return node
         following = _first_applied(node, context, progress.left_out)
         if following is None:
-            stable[node] = surroundings
+            stable[node] = (freedom, *[tried for tried in known if tried & ~freedom])
             return node
         context.users[following] = max(1, context.users[following])
         node = following
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
 
 
+def _freedom(node: Node, context: Context) -> int:
+    """What the surroundings of a node leave open to rules, as the bits of a number: none applies for having less of it.
+
+    That it is not opened by its user, which of its operands have no other user, and that some are read in parts.
+    """
+    users, parts = context.users, context.read_in_parts
+    freedom = 0 if context.joins_user else 1
+    place = 2
+    for operand in node.operands:
+        if users.get(operand, 0) <= 1:
+            freedom |= place
+        place <<= 1
+    return freedom | place if parts and not parts.isdisjoint(node.operands) else freedom
+
+
 def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
-    present = traits(node)
     for rule in rules_for(node, left_out):
-        if rule.needs and rule.needs.isdisjoint(present):
-            continue
-        following = rule.apply(node, context)
+        if rule.step is not None and isinstance(node, Einsum):
+            work = open_product(node)
+            following = _finished(work, context, left_out) if rule.step(work, context) else None
+        else:
+            following = rule.apply(node, context)
         if following is not None and following is not node:
             if following.shape != node.shape or following.dtype != node.dtype:
                 raise InternalError(
@@ -124,3 +153,15 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
             context.fired[rule.name] += 1
             return following
     return None
+
+
+def _finished(work: Product, context: Context, left_out: frozenset[str]) -> Node:
+    """The product after steps were taken until none applies: one node for all of them."""
+    for _ in range(_MOST_STEPS):
+        for rule in steps_for(work, left_out):
+            if rule.step is not None and rule.step(work, context):
+                context.fired[rule.name] += 1
+                break
+        else:
+            return work.build()
+    raise InternalError(f"steps do not come to an end on a product of shape {work.shape}")

@@ -28,33 +28,35 @@ from einsumad.graph import (
     einsum,
 )
 from einsumad.rewriting.product import Product, is_moderate, open_product
-from einsumad.rewriting.rules import Context, Rule
+from einsumad.rewriting.rules import Context, Rule, stepwise
 
 MOST_TERMS = 64
 MOST_MAPS = 8
 MOST_OUTER = 4
 
 
-def flatten_product(node: Einsum, context: Context) -> Node | None:
+def flatten_product(work: Product, context: Context) -> bool:
     """``A (B C) = A B C`` where the inner product has no other user, only lays out one tensor or masks, or is larger.
 
     An outer product, larger than its factors, is cheap to make and dear to keep.
     """
-    room = context.most_operands - len(node.operands)
-    number = node.coefficient
+    room = context.most_operands - len(work.operands)
+    number = work.coefficient
     positions: set[int] = set()
-    for k, operand in enumerate(node.operands):
-        if isinstance(operand, Einsum) and operand.dtype in (node.dtype, BOOL):
+    for k, operand in enumerate(work.operands):
+        if isinstance(operand, Einsum) and operand.dtype in (work.dtype, BOOL):
             grows_by = len(operand.operands) - 1
-            alone = not context.is_shared(operand) and node.operands.count(operand) == 1
+            alone = not context.is_shared(operand) and work.operands.count(operand) == 1
             own = not context.joins_user and alone and grows_by <= room
             if (own or is_layout(operand) or operand.dtype == BOOL or _is_outer(operand)) and _is_free(
-                operand, number, node.dtype
+                operand, number, work.dtype
             ):
                 positions.add(k)
                 room -= grows_by
                 number *= operand.coefficient
-    return inline(node, positions) if positions else None
+    if positions:
+        work.open(positions)
+    return bool(positions)
 
 
 def _is_free(operand: Einsum, number: Number, dtype: np.dtype) -> bool:
@@ -84,44 +86,42 @@ def _is_outer(node: Einsum) -> bool:
 def inline(node: Einsum, positions: Iterable[int]) -> Node:
     """The product with the products at these positions opened."""
     work = open_product(node)
-    opened = set(positions)
-    flat = Product(work.coefficient, [], [], work.rank, work.shape, work.dtype)
-    next_label = work.fresh_label()
-    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
-        if k not in opened or not isinstance(operand, Einsum):
-            flat.append(operand, labels)
-            continue
-        flat.coefficient *= operand.coefficient
-        names = dict(enumerate(labels))
-        for inner, inner_labels in zip(operand.operands, operand.inputs, strict=True):
-            for label in inner_labels:
-                if label not in names:
-                    names[label] = next_label
-                    next_label += 1
-            flat.append(inner, [names[label] for label in inner_labels])
-    return flat.build()
+    work.open(set(positions))
+    return work.build()
 
 
-def expose_structure(node: Einsum, context: Context) -> Node | None:
+def put_in(node: Einsum, place: int, term: Node) -> Node:
+    """The product with a term in the place of one factor, opened if it is a product."""
+    work = open_product(node)
+    work.operands[place] = term
+    work.open({place})
+    return work.build()
+
+
+def expose_structure(work: Product, context: Context) -> bool:
     """``A (C δ) = (A δ) C``: a shared inner product keeps its core and gives its deltas, ones and selections away.
 
     So it does with factors that alone have one of its indices: ``A (x[b,i] C[b,j]) = (A x[b,i]) C[b,j]``. The core gets
     the users of the inner product, so that none of them opens it as if it were its own.
     """
-    for k, operand in enumerate(node.operands):
-        if isinstance(operand, Einsum) and operand.dtype == node.dtype:
-            split = _split(operand)
+    for k, operand in enumerate(work.operands):
+        if isinstance(operand, Einsum) and operand.dtype == work.dtype:
+            known = context.notes.structure
+            split = known[operand] if operand in known else known.setdefault(operand, _split(operand))
             if split is not None:
-                core, whole = split
+                core, free, given_away = split
                 context.users[core] = max(context.users[core], context.users[operand])
-                operands = [whole if position == k else held for position, held in enumerate(node.operands)]
-                outer = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-                return inline(outer, [position for position, held in enumerate(outer.operands) if held is whole])
-    return None
+                places = work.inputs[k]
+                work.drop([k])
+                work.append(core, [places[axis] for axis in free])
+                for factor, labels in given_away:
+                    work.append(factor, [places[axis] for axis in labels])
+                return True
+    return False
 
 
-def _split(node: Einsum) -> tuple[Node, Einsum] | None:
-    """The core of a product, and the product of core (one node) and structural factors; None if it has none."""
+def _split(node: Einsum) -> tuple[Node, Labels, list[tuple[Node, Labels]]] | None:
+    """The core of a product with its axes in it, and the structural factors with theirs; None if it has none."""
     rank = len(node.shape)
     pairs = list(zip(node.operands, node.inputs, strict=True))
     outer = _outer_factors(node)
@@ -132,13 +132,12 @@ def _split(node: Einsum) -> tuple[Node, Einsum] | None:
         return None
     free: Labels = tuple(sorted({label for _, labels in kept for label in labels if label < rank}))
     core = einsum([o for o, _ in kept], [labels for _, labels in kept], free, node.coefficient, node.dtype)
-    structural = [labels for _, labels in given_away]
-    return core, einsum([core, *[o for o, _ in given_away]], [free, *structural], range(rank), 1, node.dtype)
+    return core, free, given_away
 
 
 def _is_given_away(operand: Node, labels: Labels, rank: int) -> bool:
     """Deltas, ones, and selections over axes of the product: one-hot rows beside a tensor that has no such axis."""
-    return isinstance(operand, Unit | Ones) or (isinstance(operand, Selection) and max(labels) < rank)
+    return isinstance(operand, Unit | Ones | Selection) and all(label < rank for label in labels)
 
 
 def _outer_factors(node: Einsum) -> set[int]:
@@ -183,12 +182,7 @@ def distribute_maps(node: Einsum, _: Context) -> Node | None:
             continue
         if not meets_maps([pair for j, pair in enumerate(pairs) if j != k], node.inputs[k]):
             continue
-        terms = []
-        for term in operand.operands:
-            operands = [term if position == k else held for position, held in enumerate(node.operands)]
-            product = einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
-            terms.append(inline(product, [j for j, held in enumerate(product.operands) if held is term]))
-        return add(terms, node.dtype)
+        return add([put_in(node, k, term) for term in operand.operands], node.dtype)
     return None
 
 
@@ -239,10 +233,8 @@ def flatten_sum(node: Add, context: Context) -> Node | None:
 _NESTED: frozenset[object] = frozenset([Einsum])
 
 RULES_FOR_PRODUCTS = (
-    Rule("flatten-product", Einsum, "A (B C) = A B C", "nested products", flatten_product, _NESTED),
-    Rule(
-        "expose-structure", Einsum, "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED
-    ),
+    stepwise("flatten-product", "A (B C) = A B C", "nested products", flatten_product, _NESTED),
+    stepwise("expose-structure", "A (C δ) = (A δ) C", "structural factors inside operands", expose_structure, _NESTED),
 )
 RULE_FOR_MAPS = Rule(
     "distribute-maps", Einsum, "A (S + T) = A S + A T", "sums of 0/1 tensors", distribute_maps, frozenset([Add])

@@ -85,7 +85,7 @@ def logarithm_of_determinant(node: Elementwise, _: Context) -> Node | None:
 
 RULES_FOR_PRODUCTS = (
     Rule(
-        "solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse, frozenset([General])
+        "solve", Einsum, "inv(A)[i,j] b[j] = solve(A, b)[i]", "inverses", solve_instead_of_inverse, frozenset(_SOLVERS)
     ),
 )
 RULES_FOR_FUNCTIONS = (

@@ -13,33 +13,46 @@ from typing import TypeAlias
 
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, Unit, einsum, ones
-from einsumad.rewriting.product import is_mask, open_product
-from einsumad.rewriting.rules import MASK, Context, Rule
+from einsumad.rewriting.product import Product, is_mask, open_product
+from einsumad.rewriting.rules import MASK, Context, Rule, stepwise
 
 PlacedMask: TypeAlias = tuple[Node, Labels]
 _DEEPEST = 4
 """Sums inside of one another that are looked through for masks."""
 
 
-def share_masks(node: Einsum, _: Context) -> Node | None:
+def share_masks(work: Product, context: Context) -> bool:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
-    pairs = list(zip(node.operands, node.inputs, strict=True))
-    masks = {pair for pair in pairs if is_mask(pair[0], node.dtype)}
-    repeated = [k for k, pair in enumerate(pairs) if pair in masks and pair in pairs[:k]] if masks else []
-    missing: dict[PlacedMask, None] = {}
-    if len(pairs) > 1:
-        for operand, labels in pairs:
-            for mask, axes in support(operand):
-                pair = (mask, tuple([labels[axis] for axis in axes]))
-                if pair not in masks:
-                    missing[pair] = None
-    if not repeated and not missing:
-        return None
-    work = open_product(node)
-    work.drop(repeated)
+    pairs = list(zip(work.operands, work.inputs, strict=True))
+    masks: set[PlacedMask] = set()
+    repeated: list[int] = []
+    for k, pair in enumerate(pairs):
+        if is_mask(pair[0], work.dtype):
+            if pair in masks:
+                repeated.append(k)
+            masks.add(pair)
+    missing = _missing(pairs, masks, context) if len(pairs) > 1 else {}
+    if repeated:
+        work.drop(repeated)
     for mask, placed in missing:
         work.append(mask, placed)
-    return work.build()
+    return bool(repeated or missing)
+
+
+def _missing(pairs: Sequence[PlacedMask], masks: set[PlacedMask], context: Context) -> dict[PlacedMask, None]:
+    """The masks of operands that the product does not have itself."""
+    known = context.notes.masks
+    missing: dict[PlacedMask, None] = {}
+    for operand, labels in pairs:
+        if not isinstance(operand, (Einsum, Add)):
+            continue
+        if operand not in known:
+            known[operand] = support(operand)
+        for mask, axes in known[operand]:
+            pair = (mask, tuple([labels[axis] for axis in axes]))
+            if pair not in masks:
+                missing[pair] = None
+    return missing
 
 
 def support(node: Node, deepest: int = _DEEPEST) -> list[PlacedMask]:
@@ -128,13 +141,12 @@ def exclude(node: Einsum, _: Context) -> Node | None:
 
 
 RULES = (
-    Rule(
+    stepwise(
         "share-masks",
-        Einsum,
         "A (m B) = m A (m B); m m = m",
         "masks not yet shared",
         share_masks,
         frozenset([Einsum, Add, MASK]),
     ),
-    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset([MASK])),
+    Rule("exclude", Einsum, "[m] [¬m] A = 0", "nodes", exclude, frozenset(["logical_not"])),
 )

@@ -14,6 +14,7 @@ from einsumad.rewriting.product import open_product
 from einsumad.rewriting.rules import Context, Rule
 
 MOST_FACTORS = 4
+_ROOTS = ("sqrt", "norm_root")
 
 
 def expand_power(node: Elementwise, _: Context) -> Node | None:
@@ -75,7 +76,7 @@ def square_root_squared(node: Einsum, _: Context) -> Node | None:
     """``sqrt(s) sqrt(s) = s`` where s cannot be negative: the squared norm is then exact to every order."""
     seen: dict[tuple[Node, tuple[int, ...]], int] = {}
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
-        if not isinstance(operand, Elementwise) or operand.function not in ("sqrt", "norm_root"):
+        if not isinstance(operand, Elementwise) or operand.function not in _ROOTS:
             continue
         (radicand,) = operand.operands
         first = seen.setdefault((operand, labels), k)
@@ -119,7 +120,7 @@ def is_never_negative(root: Elementwise) -> bool:
 
 RULES_FOR_FUNCTIONS = (Rule("expand-power", Elementwise, "x**2 = x x", "powers by name", expand_power),)
 RULES_FOR_PRODUCTS = (
-    Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers, frozenset([Elementwise])),
-    Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared, frozenset([Elementwise])),
-    Rule("absolute-squared", Einsum, "abs x abs x = x x", "absolutes", absolute_squared, frozenset([Elementwise])),
+    Rule("merge-powers", Einsum, "x**p x**q = x**(p+q)", "operands", merge_powers, frozenset(["power"])),
+    Rule("square-root-squared", Einsum, "√s √s = s", "operands", square_root_squared, frozenset(_ROOTS)),
+    Rule("absolute-squared", Einsum, "abs x abs x = x x", "absolutes", absolute_squared, frozenset(["abs"])),
 )

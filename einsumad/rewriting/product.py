@@ -6,6 +6,7 @@ Owns that record. Imports the graph. Invariant: `build` gives the product node o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -55,12 +56,36 @@ class Product:
         self.operands.append(operand)
         self.inputs.append(tuple(labels))
 
-    def build(self) -> Node:
-        """The product node; output labels that lost their operand are covered by ones."""
+    def open(self, positions: AbstractSet[int]) -> None:
+        """Put the factors of the products at these positions in their places."""
+        operands, inputs = self.operands, self.inputs
+        next_label = self.fresh_label()
+        self.operands, self.inputs = [], []
+        for k, (operand, labels) in enumerate(zip(operands, inputs, strict=True)):
+            if k not in positions or not isinstance(operand, Einsum):
+                self.operands.append(operand)
+                self.inputs.append(labels)
+                continue
+            self.coefficient *= operand.coefficient
+            names = dict(enumerate(labels))
+            for inner in operand.inputs:
+                for label in inner:
+                    if label not in names:
+                        names[label] = next_label
+                        next_label += 1
+                self.inputs.append(tuple([names[label] for label in inner]))
+            self.operands.extend(operand.operands)
+
+    def cover(self) -> None:
+        """Cover output labels that lost their operand by ones."""
         covered = set(chain(*self.inputs))
         bare = [axis for axis in range(self.rank) if axis not in covered]
         if bare or not self.operands:
             self.append(ones([self.shape[axis] for axis in bare], self.dtype), bare)
+
+    def build(self) -> Node:
+        """The product node; output labels that lost their operand are covered by ones."""
+        self.cover()
         return einsum(self.operands, self.inputs, range(self.rank), self.coefficient, self.dtype)
 
 

@@ -180,7 +180,7 @@ RULES_FOR_PRODUCTS = (
         "exp z sigmoid(-z) = sigmoid z; exp(min(z, 0)) sigmoid(abs z) = sigmoid z; sinh z sech z = tanh z",
         "operands",
         stable_ratio,
-        frozenset([Elementwise]),
+        frozenset(_RATIOS),
     ),
     Rule(
         "argument-over-expm1",
@@ -188,6 +188,6 @@ RULES_FOR_PRODUCTS = (
         "x 1/(exp(c x) - 1) = b(c x)/c with b(x) = x/(exp x - 1)",
         "operands",
         argument_over_expm1,
-        frozenset([Elementwise]),
+        frozenset(["reciprocal_expm1"]),
     ),
 )

@@ -1,21 +1,33 @@
 """What a rewriting rule is: a named function from a node to an equal node, or None where it does not apply.
 
-Owns the record and what rules may know of the surroundings. Imports the graph. Invariant: a rule keeps shape and dtype,
-makes some measure smaller (each says which), and never turns a NaN that the mathematics has into a number.
+Owns the record and what rules may know of the surroundings. Imports the graph and the working form. Invariant: a rule
+keeps shape and dtype, makes some measure smaller (each says which), and never turns a NaN that the mathematics has into
+a number.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, TypeAlias
 
-from einsumad.graph import BOOL, Node
+from einsumad.graph import BOOL, Einsum, Elementwise, General, Node
+from einsumad.rewriting.product import Product, open_product
 
-MASK = "mask"
+MASK, SINGLE = "a mask", "an axis of one entry"
 MOST_OPERANDS = 400
 """Factors up to which products are opened, where nothing else is asked for."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What rules found out about single nodes, whatever stands around them; each table belongs to one rule."""
+
+    masks: dict[Node, Any] = field(default_factory=dict)
+    structure: dict[Node, Any] = field(default_factory=dict)
+    spectrum: dict[Node, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -30,6 +42,7 @@ class Context:
     read_in_parts: set[Node] = field(default_factory=set)
     most_operands: int = MOST_OPERANDS
     """Factors of a product up to which it is opened."""
+    notes: Notes = field(default_factory=Notes)
     joins_user: bool = False
     """Whether the node at hand has one user, a product, which will open it: then that product opens the rest too."""
 
@@ -38,11 +51,16 @@ class Context:
         return self.users[node] > 1
 
 
+Step: TypeAlias = Callable[[Product, Context], bool]
+"""Changes the working form of a product, or leaves it as it is; whether it changed."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rule:
     """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end.
 
-    `needs` names kinds of operands (:data:`MASK` for boolean ones) of which one must be present for the rule to apply.
+    `needs` has traits of operands (:func:`traits`) of which one must be present for the rule to apply.
+    A rule with a `step` works on the working form of a product: several of them in a row make one node.
     """
 
     name: str
@@ -51,11 +69,32 @@ class Rule:
     measure: str
     apply: Callable[[Any, Context], Node | None]
     needs: frozenset[object] = frozenset()
+    step: Step | None = None
 
 
-def traits(node: Node) -> set[object]:
-    """The kinds of the operands of a node, and :data:`MASK` if one of them is boolean."""
-    found: set[object] = {type(operand) for operand in node.operands}
-    if any(operand.dtype is BOOL or operand.dtype == BOOL for operand in node.operands):
-        found.add(MASK)
-    return found
+def stepwise(name: str, law: str, measure: str, step: Step, needs: frozenset[object] = frozenset()) -> Rule:
+    """The rule that takes a step in the working form of a product."""
+
+    @wraps(step)
+    def apply(node: Einsum, context: Context) -> Node | None:
+        work = open_product(node)
+        return work.build() if step(work, context) else None
+
+    return Rule(name, Einsum, law, measure, apply, needs, step)
+
+
+def traits(operands: Iterable[Node]) -> frozenset[object]:
+    """The kinds of operands and the names of their functions, :data:`MASK`, :data:`SINGLE`."""
+    found: set[object] = set()
+    last = None
+    for operand in operands:
+        found.add(type(operand))
+        if isinstance(operand, (Elementwise, General)):
+            found.add(operand.function)
+        if operand.dtype is not last:
+            last = operand.dtype
+            if last == BOOL:
+                found.add(MASK)
+        if 1 in operand.shape:
+            found.add(SINGLE)
+    return frozenset(found)

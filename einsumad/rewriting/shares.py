@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 
 from einsumad.functions import apply
-from einsumad.graph import Einsum, Elementwise, Labels, Node, negate, total
+from einsumad.graph import Einsum, Labels, Node, negate, total
 from einsumad.rewriting.exponentials import Scaled, scaled
 from einsumad.rewriting.exponents import Term, opened, over
 from einsumad.rewriting.product import open_product
@@ -92,6 +92,6 @@ RULES = (
         "w exp z / Σ w exp z = w exp(z - m) / Σ w exp(z - m)",
         "sums of exponentials",
         normalised_exponential,
-        frozenset([Elementwise]),
+        frozenset(["exp", Einsum]),
     ),
 )

@@ -30,6 +30,7 @@ from einsumad.graph import (
     elementwise,
     multiply,
     ones,
+    topological,
     zero,
 )
 from einsumad.rewriting.flatten import inline
@@ -41,6 +42,7 @@ _MOST_NODES = 64
 _JUNCTIONS = frozenset({"logical_and", "logical_or", "logical_not"})
 _VALUES = frozenset({"eigh_values", "svd_values"})
 _VECTORS = frozenset({"eigh_vectors", "svd_left", "svd_right"})
+_SPECTRUM = _VALUES | _VECTORS
 _SMOOTH = frozenset(
     [
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "sin", "sinh", "tan", "tanh"),
@@ -180,17 +182,30 @@ def _values_of_vectors(first: Node, second: Node) -> tuple[General, Order] | Non
     return (values, order) if isinstance(values, General) and same_size else None
 
 
-def spectral_sum(node: Einsum, _: Context) -> Node | None:
+def spectral_sum(node: Einsum, context: Context) -> Node | None:
     """``sum_i h(w[i]) = tr h(A)`` and ``V[k,i] h(w[i]) V[l,i] = h(A)[k,l]``, w and V of the symmetric matrix A.
 
     The same for singular values and for left with right singular vectors.
     """
+    known = context.notes.spectrum
+    if not any(_has_spectrum(operand, known) for operand in node.operands):
+        return None
     found = _of_labels(node)
     if found is None:
         closed = [k for k, operand in enumerate(node.operands) if _holds_vectors(operand, node.dtype)]
         opened = inline(node, closed) if closed else None
         found = _of_labels(opened) if isinstance(opened, Einsum) else None
     return found
+
+
+def _has_spectrum(node: Node, known: dict[Node, bool]) -> bool:
+    """Whether eigenvalues, singular values or their vectors stand anywhere in the node."""
+    if node not in known:
+        for inner in topological([node], known.keys()):
+            if inner not in known:
+                own = isinstance(inner, General) and inner.function in _SPECTRUM
+                known[inner] = own or any(known[operand] for operand in inner.operands)
+    return known[node]
 
 
 def _holds_vectors(node: Node, dtype: object) -> bool:
@@ -224,11 +239,11 @@ def _of_labels(node: Einsum) -> Node | None:
 
 def _recognised(node: Einsum, label: int, holding: list[int]) -> tuple[Node, Labels] | None:
     """What the operands that hold a summed label make together, if they are functions of one matrix's eigenvalues."""
+    if any(node.inputs[k][-1] != label or node.inputs[k].count(label) != 1 for k in holding):
+        return None
     vectors = [k for k in holding if in_some_order(node.operands[k], _VECTORS) is not None]
     functions = [k for k in holding if k not in vectors]
-    if len(vectors) not in (0, 2) or any(node.inputs[k].count(label) != 1 for k in holding):
-        return None
-    if any(node.inputs[k][-1] != label for k in holding):
+    if len(vectors) not in (0, 2):
         return None
     batch = node.inputs[functions[0]][:-1] if functions else node.inputs[vectors[0]][:-2]
     own = [node.inputs[k][:-1] for k in functions] + [node.inputs[k][:-2] for k in vectors]

@@ -6,11 +6,12 @@ labels, and at most one tensor of ones, over output labels that nothing else cov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 from einsumad.graph import Einsum, Node, Ones, Unit, Zero, ones, unit, zero
-from einsumad.rewriting.product import Product, open_product
-from einsumad.rewriting.rules import Context, Rule
+from einsumad.rewriting.product import Product
+from einsumad.rewriting.rules import SINGLE, Context, Rule, stepwise
 
 
 def annihilate(node: Einsum, _: Context) -> Node | None:
@@ -26,16 +27,16 @@ def annihilate(node: Einsum, _: Context) -> Node | None:
     return None
 
 
-def resolve_units(node: Einsum, _: Context) -> Node | None:
+def resolve_units(work: Product, _: Context) -> bool:
     """Rename a summed index along a delta; tie output indices by one delta and write the first of them elsewhere."""
-    if not any(isinstance(operand, Unit) for operand in node.operands):
-        return None
-    work = open_product(node)
-    groups = _tied_labels(work)
-    work.drop([k for k, operand in enumerate(work.operands) if isinstance(operand, Unit)])
+    units = [k for k, operand in enumerate(work.operands) if isinstance(operand, Unit)]
+    groups = _tied_labels(work, units)
+    if _is_resolved(work, units, groups):
+        return False
+    sizes = work.sizes()
+    work.drop(units)
     names: dict[int, int] = {}
     kept: list[tuple[int, ...]] = []
-    sizes = open_product(node).sizes()
     for group in groups:
         free = [label for label in group if label < work.rank]
         first = free[0] if free else group[0]
@@ -46,63 +47,67 @@ def resolve_units(node: Einsum, _: Context) -> Node | None:
             work.coefficient *= sizes[first]
     work.rename(names)
     for free_labels in kept:
-        work.append(unit(sizes[free_labels[0]], len(free_labels), node.dtype), free_labels)
-    result = work.build()
-    return None if result is node else result
+        work.append(unit(sizes[free_labels[0]], len(free_labels), work.dtype), free_labels)
+    work.cover()
+    return True
 
 
-def _tied_labels(work: Product) -> list[list[int]]:
+def _tied_labels(work: Product, units: Sequence[int]) -> list[list[int]]:
     """The classes of labels that the deltas make equal, each sorted, in order."""
     classes: list[set[int]] = []
-    for operand, labels in zip(work.operands, work.inputs, strict=True):
-        if isinstance(operand, Unit):
-            merged = set(labels)
-            for other in [known for known in classes if known & merged]:
-                merged |= other
-                classes.remove(other)
-            classes.append(merged)
+    for k in units:
+        merged = set(work.inputs[k])
+        for other in [known for known in classes if known & merged]:
+            merged |= other
+            classes.remove(other)
+        classes.append(merged)
     return sorted(sorted(group) for group in classes)
 
 
-def reduce_ones(node: Einsum, _: Context) -> Node | None:
+def _is_resolved(work: Product, units: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
+    """Whether each class is one delta over output labels, of which nothing else has any but the first."""
+    if sorted(work.inputs[k] for k in units) != list(map(tuple, groups)):
+        return False
+    others = set(chain(*[labels for k, labels in enumerate(work.inputs) if k not in units]))
+    return all(
+        group[-1] < work.rank and others.isdisjoint(group[1:]) and work.shape[group[0]] > 1 for group in groups
+    ) and all(work.operands[k].dtype == work.dtype for k in units)
+
+
+def reduce_ones(work: Product, _: Context) -> bool:
     """``1[i] A[i,..] = A[i,..]``; ``sum_i 1[i] = n``; what is left is one tensor of ones over bare output labels."""
-    held = [k for k, operand in enumerate(node.operands) if isinstance(operand, Ones)]
-    if not held:
-        return None
-    work = open_product(node)
-    labels_of_ones = list(chain(*(node.inputs[k] for k in held)))
-    covered = set(chain(*(labels for k, labels in enumerate(node.inputs) if k not in held)))
-    sizes = work.sizes()
+    held = [k for k, operand in enumerate(work.operands) if isinstance(operand, Ones)]
+    labels_of_ones = list(chain(*[work.inputs[k] for k in held]))
+    covered = set(chain(*[labels for k, labels in enumerate(work.inputs) if k not in held]))
     bare = sorted({label for label in labels_of_ones if label < work.rank and label not in covered})
+    needed = bool(bare) or len(held) == len(work.operands)
+    if not held or (len(held) == needed and bare == labels_of_ones and work.operands[held[0]].dtype == work.dtype):
+        return False
+    sizes = work.sizes()
     for label in {label for label in labels_of_ones if label >= work.rank and label not in covered}:
         work.coefficient *= sizes[label]
     work.drop(held)
-    if bare or not work.operands:
-        work.append(ones([sizes[label] for label in bare], node.dtype), bare)
-    result = work.build()
-    return None if result is node else result
+    if needed:
+        work.append(ones([sizes[label] for label in bare], work.dtype), bare)
+    return True
 
 
-def tie_single(node: Einsum, _: Context) -> Node | None:
+def tie_single(work: Product, _: Context) -> bool:
     """``sum_k A[k] B[i] = A[i] B[i]`` where i and k have one entry: what adds nothing up is no sum."""
-    if not any(1 in operand.shape for operand in node.operands):
-        return None
     held: dict[int, set[int]] = {}
-    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+    for k, (operand, labels) in enumerate(zip(work.operands, work.inputs, strict=True)):
         for label, size in zip(labels, operand.shape, strict=True):
             if size == 1:
                 held.setdefault(label, set()).add(k)
     names: dict[int, int] = {}
-    for label in sorted(label for label in held if label >= len(node.shape)):
+    for label in sorted(label for label in held if label >= work.rank):
         first = next((other for other in sorted(held) if other < label and not held[other] & held[label]), None)
         if first is not None:
             names[label] = first
             held[first] |= held.pop(label)
-    if not names:
-        return None
-    work = open_product(node)
-    work.rename(names)
-    return work.build()
+    if names:
+        work.rename(names)
+    return bool(names)
 
 
 def unwrap(node: Einsum, _: Context) -> Node | None:
@@ -117,10 +122,8 @@ def unwrap(node: Einsum, _: Context) -> Node | None:
 
 RULES = (
     Rule("annihilate", Einsum, "A[i] 0[j] = 0[i,j]", "nodes", annihilate),
-    Rule("resolve-units", Einsum, "A[i] δ[i,j] = A[j]", "deltas and summed labels", resolve_units, frozenset([Unit])),
-    Rule(
-        "reduce-ones", Einsum, "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])
-    ),
-    Rule("tie-single", Einsum, "Σ_k A[k] B[i] = A[i] B[i] (one entry)", "summed labels", tie_single),
+    stepwise("resolve-units", "A[i] δ[i,j] = A[j]", "deltas and summed labels", resolve_units, frozenset([Unit])),
+    stepwise("reduce-ones", "A[i] 1[i] = A[i]; Σ_i 1[i] = n", "labels held by ones", reduce_ones, frozenset([Ones])),
+    stepwise("tie-single", "Σ_k A[k] B[i] = A[i] B[i] (one entry)", "summed labels", tie_single, frozenset([SINGLE])),
     Rule("unwrap", Einsum, "1 · A[i,j] = A[i,j]", "nodes", unwrap),
 )

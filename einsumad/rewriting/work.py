@@ -9,7 +9,7 @@ factors over indices of the result. (R. Dechter, Bucket elimination, Artificial 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import TypeAlias
@@ -81,8 +81,8 @@ def _core_work(
     for bits in sets:
         every |= bits
     core = _as_bits([names.get(label, label) for label in kept]) & every
-    part = volume(_members(core), sizes) if core.bit_count() < len(kept) else 0
-    return _Contraction(sets, core, sizes).work(), part
+    contraction = _Contraction(sets, core, sizes)
+    return contraction.work(), contraction.volume(core) if core.bit_count() < len(kept) else 0
 
 
 def _renames(operand: Node) -> bool:
@@ -108,19 +108,21 @@ def _as_bits(labels: Iterable[int]) -> int:
     return bits
 
 
-def _members(bits: int) -> Iterator[int]:
-    """The labels of a set."""
+def _members(bits: int) -> list[int]:
+    """The sets of one label each that make up a set."""
+    found: list[int] = []
     while bits:
         lowest = bits & -bits
-        yield lowest.bit_length() - 1
+        found.append(lowest)
         bits ^= lowest
+    return found
 
 
 class _Contraction:
-    """A product while its summed labels are eliminated. Sets of labels are the bits of numbers."""
+    """A product while its summed labels are eliminated. Sets of labels are the bits of numbers, and so are labels."""
 
     def __init__(self, sets: Sequence[int], kept: int, sizes: Mapping[int, int]) -> None:
-        self.sizes = sizes
+        self.sizes = {1 << label: size for label, size in sizes.items()}
         self.kept = kept
         self.volumes: dict[int, int] = {0: 1}
         self.factors = dict(enumerate(dict.fromkeys(sets)))
@@ -147,7 +149,7 @@ class _Contraction:
 
     def work(self) -> int:
         """Entries multiplied and moved until nothing is left to be summed, and in the product of what remains."""
-        waiting = [(self.volume(self.together(x)), x) for x in self.holders if not self.kept >> x & 1]
+        waiting = [(self.volume(self.together(x)), x) for x in self.holders if not self.kept & x]
         heapify(waiting)
         while waiting:
             size, label = heappop(waiting)
@@ -172,11 +174,11 @@ class _Contraction:
             self.done += 2 * self.volume(union)
         if len(held) == 1:
             self.done += 2 * self.volume(union)
-        result = union & ~(1 << label)
+        result = union & ~label
         inside = set(held)
         for other in _members(result):
-            if not self.kept >> other & 1 and self.holders[other] <= inside:
-                result &= ~(1 << other)
+            if not self.kept & other and self.holders[other] <= inside:
+                result &= ~other
                 del self.holders[other]
             else:
                 self.holders[other] -= inside

@@ -10,7 +10,8 @@ import pytest
 from scipy import special
 
 import einsumad as ea
-from einsumad.calculus import active_nodes
+from einsumad.calculus import active_nodes, flows, local_jacobian
+from einsumad.errors import DifferentiationError
 from einsumad.functions import apply
 from einsumad.graph import leaf
 
@@ -71,3 +72,18 @@ def test_active_nodes_lie_on_a_way_from_a_source_to_a_root() -> None:
     root = apply("gammainc", rounded, sine)
     assert active_nodes([root], [x]) == [x, sine, root]
     assert active_nodes([apply("round", root)], [x]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arity"),
+    [("sin", 1), ("floor", 1), ("sign", 1), ("power", 1), ("maximum", 2), ("gammainc", 2), ("fmod", 2)],
+)
+def test_something_flows_where_a_local_jacobian_has_terms_or_there_is_no_rule(name: str, arity: int) -> None:
+    operands = [leaf((2,), float, ("variable", f"o{k}"), f"o{k}") for k in range(arity)]
+    node = apply(name, *operands, params=(3,) if name == "power" else ())
+    for position in range(arity):
+        try:
+            expected = bool(local_jacobian(node, position))
+        except DifferentiationError:
+            expected = True
+        assert flows(node, position) == expected

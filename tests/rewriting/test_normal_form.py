@@ -152,3 +152,15 @@ def test_the_same_rules_fire_every_time(program: Program) -> None:
     first, second = Progress(), Progress()
     assert normalise([program.root], first) == normalise([program.root], second)
     assert list(first.fired.items()) == list(second.fired.items())
+
+
+@pytest.mark.fuzz
+@HUNDREDS
+@given(programs(ANY), programs(ANY))
+def test_what_was_tried_before_changes_no_normal_form(first: Program, second: Program) -> None:
+    """With the progress of other graphs, in which nodes had more users or fewer, the result is the same."""
+    progress = Progress()
+    normalise([first.root, first.root], progress)
+    normalise([second.root], progress)
+    for roots in ([first.root], [first.root, second.root], [second.root, second.root, first.root]):
+        assert normalise(roots, progress) == normalise(roots)

@@ -30,11 +30,14 @@ from einsumad.graph import (
     topological,
 )
 from einsumad.rewriting import Context, normalise
-from einsumad.rewriting.flatten import expose_structure
+from einsumad.rewriting.flatten import RULES_FOR_PRODUCTS
 from einsumad.rewriting.reading import read_diagonal
 from einsumad.rewriting.same import tie_mapped
 
 I, J, K, M = 0, 1, 2, 3  # noqa: E741 (indices are called so)
+
+
+expose_structure = next(rule.apply for rule in RULES_FOR_PRODUCTS if rule.name == "expose-structure")
 
 
 def variable(name: str, *shape: int, dtype: Any = float) -> Leaf:
