@@ -18,6 +18,7 @@ from benchmark.case import ORDERS, Case, Data, Job
 from benchmark.stages import Stages
 from benchmark.systems.base import NotOfferedError, System, flat, given, single
 from einsumad.frontend.cache import clear as forget
+from einsumad.planning import Plan
 from einsumad.scipy.special import logsumexp
 
 OPTIONS = ("cross_country", "compression", "factoring", "sharing", "symmetry")
@@ -81,7 +82,8 @@ class Ours(System):
 
     def plan(self, case: Case, job: Job, data: Data) -> dict[str, Any]:
         found = ea.explain(self.asked("ours", case, job, data.constants), *given(job, data)).plan
-        return {"flops": found.flops, "steps": len(found.steps)}
+        plans = [found] if isinstance(found, Plan) else [*[sweep.part for sweep in found.sweeps], found.after]
+        return {"flops": found.flops, "steps": sum([len(plan.steps) for plan in plans])}
 
     def arrays(self, job: Job, plain: Data, result: Any) -> list[np.ndarray]:
         if job.product is None:
