@@ -4,7 +4,8 @@ Owns that choice and the text of the function. Imports nests and products. Invar
 their order; what is read behind it is returned.
 
 A call of NumPy costs as much as some hundred operations, so on small arrays all steps in a row form a region that have
-loops. On large ones a region saves passes over memory, but only arithmetic: NumPy's own functions are vectorised.
+loops. Large arrays are left to NumPy, whose functions are vectorised and whose views need no copy; only matrix products
+by BLAS may read those of the plan's inputs.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from einsumad.planning.steps import Step
 
 _SMALL = 2**11
 """Entries up to which a loop over a function of the library takes less time than NumPy's call."""
-_LARGE = 2**12
-"""Entries from which a region is worth its call if it saves passes over memory."""
-_LEAST_STEPS, _LEAST_PASSES = 6, 3
-"""So many steps, or entrywise ones on large arrays, a region has at least: its own call costs as much as a few."""
+_MOST_ENTRIES = 2**14
+"""Entries of the largest arrays in a region."""
+_LEAST_STEPS, _LEAST_PASSES, _MANY_ENTRIES = 6, 3, 2**12
+"""So many steps a region has at least, or so many of this many entries: its call costs as much as a few of NumPy."""
 _ENTRYWISE = Apply | Choose | Group | Sum
 
 
@@ -75,7 +76,7 @@ def _run_from(steps: Sequence[Step], position: int, arrays: Arrays) -> tuple[Ste
         view = known.turned(step)
         if view is not None and run:
             known.enter_view(step.register, view)
-        elif view is not None or not _has_loop(step, known):
+        elif view is not None or not _has_loop(step, known, steps[0].register):
             break
         run.append(step)
     while run and known.is_view(run[-1].register):
@@ -83,10 +84,12 @@ def _run_from(steps: Sequence[Step], position: int, arrays: Arrays) -> tuple[Ste
     return tuple(run)
 
 
-def _has_loop(step: Step, arrays: Arrays) -> bool:
-    """Whether a region may have the step."""
+def _has_loop(step: Step, arrays: Arrays, inputs: int) -> bool:
+    """Whether a region may have the step, in a plan of so many inputs."""
     registers = [operand for operand in step.operands if isinstance(operand, int)]
     if not all(_is_number(dtype) for dtype in [step.dtype, *[arrays.dtypes[register] for register in registers]]):
+        return False
+    if not _is_small(step, [r for r in registers if r >= inputs or not isinstance(step.kernel, Contract)], arrays):
         return False
     match step.kernel:
         case Apply(function=function, params=params):
@@ -101,6 +104,12 @@ def _has_loop(step: Step, arrays: Arrays) -> bool:
             whole = step.stored == step.shape and all(arrays.stored[r] == arrays.shapes[r] for r in registers)
             return whole and (isinstance(step.kernel, Embed) or _can_add_up(step, registers, arrays))
     return False
+
+
+def _is_small(step: Step, registers: Sequence[int], arrays: Arrays) -> bool:
+    """Whether the result and these operands have few entries."""
+    shapes = [step.shape, *[arrays.stored[register] for register in registers]]
+    return max(map(prod, shapes)) <= _MOST_ENTRIES
 
 
 def _can_add_up(step: Step, registers: Sequence[int], arrays: Arrays) -> bool:
@@ -120,10 +129,8 @@ def _is_number(dtype: object) -> bool:
 def _is_worth_it(run: Sequence[Step]) -> bool:
     """Whether a region takes less time than its steps do one by one."""
     new = [step for step in run if not isinstance(step.kernel, Embed | Layout) or len(step.operands) != 1]
-    passes = [step for step in new if isinstance(step.kernel, _ENTRYWISE)]
-    if any(prod(step.shape) >= _LARGE for step in passes):
-        return sum(prod(step.shape) >= _LARGE for step in passes) >= _LEAST_PASSES
-    return len(new) >= _LEAST_STEPS
+    passes = sum(isinstance(step.kernel, _ENTRYWISE) and prod(step.shape) >= _MANY_ENTRIES for step in new)
+    return len(new) >= _LEAST_STEPS or passes >= _LEAST_PASSES
 
 
 class _Writer:
