@@ -7,7 +7,7 @@ reference interpreter is `einsumad.execution.reference`.
 from einsumad.execution.blockwise import BlockwisePlan, compile_split
 from einsumad.execution.compiled import CompiledPlan, compile_plan
 from einsumad.execution.limited import compile_planned, compile_within
-from einsumad.execution.loops import check_numba
+from einsumad.execution.numba import check_numba
 from einsumad.execution.progress import progress
 
 __all__ = [

@@ -16,10 +16,10 @@ import numpy as np
 
 from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.grams import gram
-from einsumad.execution.loops import loop_compiler
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.masked import kept
 from einsumad.execution.moves import MOVES
+from einsumad.execution.numba import loop_compiler
 from einsumad.execution.tiles import tiled
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad.execution.loops import numba as loops
+from einsumad.execution import numba as loops
 
 RNG = np.random.default_rng(5)
 

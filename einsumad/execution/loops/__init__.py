@@ -4,7 +4,6 @@ Imports planning and source text. Lowering puts the functions into the text of a
 """
 
 from einsumad.execution.loops.entries import Arrays
-from einsumad.execution.loops.numba import check_numba, loop_compiler
 from einsumad.execution.loops.regions import Region, regions_of
 
-__all__ = ["Arrays", "Region", "check_numba", "loop_compiler", "regions_of"]
+__all__ = ["Arrays", "Region", "regions_of"]

@@ -7,11 +7,11 @@ has an entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from einsumad.errors import InternalError
-from einsumad.execution.loops import Arrays, regions_of
 from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
@@ -59,6 +59,11 @@ from einsumad.planning.memory import is_view
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Step
 
+if TYPE_CHECKING:
+    from einsumad.execution.loops import Region
+
+Regions: TypeAlias = "list[tuple[Run, Region | None]]"
+
 _BIG = 2**11
 """Bytes from which a dead tensor is let go at once rather than when the function returns."""
 
@@ -73,9 +78,7 @@ def lower(plan: Plan, *, loops: bool = False) -> str:
     last = {register: step.register for step in plan.steps for register in step.operands if isinstance(register, int)}
     last.update(dict.fromkeys(plan.outputs, len(plan.inputs) + len(plan.steps)))
     body: list[Written] = []
-    regions = (
-        regions_of(plan.steps, Arrays(registers.shapes, registers.stored, registers.dtypes), last) if loops else []
-    )
+    regions = _regions(plan, registers, last) if loops else []
     for steps, region in regions or [(plan.steps, None)]:
         if region is None:
             body += _in_calls(steps, last, registers, held)
@@ -89,6 +92,13 @@ def lower(plan: Plan, *, loops: bool = False) -> str:
     numbers = [f"{name} = {made}" for made, name in registers.numbers.items()]
     text = assemble(len(plan.inputs), body, results, plan.outputs)
     return "\n".join([*numbers, *([""] if numbers else []), *functions, text])
+
+
+def _regions(plan: Plan, registers: Registers, last: Mapping[int, int]) -> Regions:
+    loops = import_module("einsumad.execution.loops")
+    arrays = loops.Arrays(registers.shapes, registers.stored, registers.dtypes)
+    found: Regions = loops.regions_of(plan.steps, arrays, last)
+    return found
 
 
 def _in_calls(
