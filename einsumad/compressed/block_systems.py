@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from einsumad.compressed import algebra
-from einsumad.compressed.factorisations import Factorisation, Refined
-from einsumad.compressed.solving import (
-    Blocks,
-    backward_error,
-    factorise_blocks,
-    factorise_whole,
-    inverse_blocks,
-    inverse_whole,
-)
+from einsumad.compressed.loading import factorisations, solving
 from einsumad.compressed.systems import System, damped, real_array
 from einsumad.compressed.values import Structured, times
 from einsumad.errors import ShapeError
 from einsumad.graph import Shape
+
+if TYPE_CHECKING:
+    from einsumad.compressed.factorisations import Factorisation
+    from einsumad.compressed.solving import Blocks
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -133,20 +129,25 @@ class BlockSystem(System):
         """The blocks, with a multiple of the identity on the diagonal."""
         parts = range(len(self.layout.names))
         held = {pair: damped(one, damping if pair[0] == pair[1] else 0.0) for pair, one in self.held.items()}
-        return Blocks(tuple(parts), held, dict(enumerate(self.layout.sizes)), self.dtype, self.symmetric)
+        sizes = dict(enumerate(self.layout.sizes))
+        found: Blocks = solving().Blocks(tuple(parts), held, sizes, self.dtype, self.symmetric)
+        return found
 
     def factorise(self, damping: float, memory_limit: int | None) -> Factorisation:
         """A factorisation by elimination of one variable after the other, or of the whole where that loses digits."""
         blocks = self.blocks(damping)
         times = BlockSystem(self.layout, blocks.held, True).apply
-        found = factorise_blocks(blocks, memory_limit)
-        if backward_error(found.solve, times, self.size, self.dtype) > np.finfo(self.dtype).eps ** 0.5:
-            found = factorise_whole(blocks, memory_limit)
-        return Refined(found, times)
+        found: Factorisation = solving().factorise_blocks(blocks, memory_limit)
+        if solving().backward_error(found.solve, times, self.size, self.dtype) > np.finfo(self.dtype).eps ** 0.5:
+            found = solving().factorise_whole(blocks, memory_limit)
+        refined: Factorisation = factorisations().Refined(found, times)
+        return refined
 
     def inverse(self, memory_limit: int | None) -> dict[Pair, Structured]:
         """The blocks of the inverse, by elimination, or of the whole where that loses digits."""
         blocks = self.blocks(0.0)
-        found = inverse_blocks(blocks, memory_limit)
-        lost = backward_error(BlockSystem(self.layout, found, self.symmetric).apply, self.apply, self.size, self.dtype)
-        return found if lost <= np.finfo(self.dtype).eps ** 0.75 else inverse_whole(blocks, memory_limit)
+        found: dict[Pair, Structured] = solving().inverse_blocks(blocks, memory_limit)
+        lost = solving().backward_error(
+            BlockSystem(self.layout, found, self.symmetric).apply, self.apply, self.size, self.dtype
+        )
+        return found if lost <= np.finfo(self.dtype).eps ** 0.75 else solving().inverse_whole(blocks, memory_limit)

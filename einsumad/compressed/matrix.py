@@ -11,14 +11,17 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from einsumad.compressed.factorisations import Factorisation, Inertia, conjugate_gradient
+from einsumad.compressed.loading import factorisations
 from einsumad.compressed.systems import System
 from einsumad.errors import LinearAlgebraError
 from einsumad.planning import checked_limit
+
+if TYPE_CHECKING:
+    from einsumad.compressed.factorisations import Factorisation, Inertia
 
 METHODS = ("auto", "cg")
 _MOST_KEPT = 2
@@ -111,7 +114,8 @@ class SquareMatrix(ABC):
             def product(vector: np.ndarray) -> np.ndarray:
                 return np.asarray(system.apply(vector) + shift * vector)
 
-            return system.from_flat(conjugate_gradient(product, flat, bound, 10 * max(10, len(flat))), extra)
+            most = 10 * max(10, len(flat))
+            return system.from_flat(factorisations().conjugate_gradient(product, flat, bound, most), extra)
         found = self.factorise(damping=damping, memory_limit=memory_limit)
         if definite and not found.positive_definite:
             raise LinearAlgebraError(

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.compressed.entries import entries
-from einsumad.compressed.factorisations.libraries import sparse_linear_algebra, sparse_matrices
 from einsumad.compressed.forms import Form
+from einsumad.compressed.libraries import sparse_linear_algebra, sparse_matrices
 
 Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from einsumad.compressed import algebra
-from einsumad.compressed.factorisations import Factorisation, Refined
+from einsumad.compressed.loading import factorisations, solving
 from einsumad.compressed.operations import trace
-from einsumad.compressed.solving import choose, is_symmetric
 from einsumad.compressed.values import Structured, times
 from einsumad.errors import ShapeError
 from einsumad.graph import Shape
+
+if TYPE_CHECKING:
+    from einsumad.compressed.factorisations import Factorisation
 
 
 class System(ABC):
@@ -68,7 +70,7 @@ class TensorSystem(System):
         self.shape = rows
         self.size = prod(rows)
         self.dtype = form.dtype
-        self.symmetric = is_symmetric(form)
+        self.symmetric = bool(solving().is_symmetric(form))
 
     def to_flat(self, given: Any, what: str) -> tuple[np.ndarray, Shape]:
         """An array over the rows and further axes as (N, m), and these axes."""
@@ -98,9 +100,11 @@ class TensorSystem(System):
     def factorise(self, damping: float, memory_limit: int | None) -> Factorisation:
         """A factorisation by the structure of the tensor."""
         held = damped(self.held, damping)
-        strategy = choose(held.form, memory_limit)
-        found = strategy.factorise(held.arrays)
-        return Refined(found, TensorSystem(held, "solve").apply) if strategy.rough else found
+        strategy = solving().choose(held.form, memory_limit)
+        found: Factorisation = strategy.factorise(held.arrays)
+        if strategy.rough:
+            found = factorisations().Refined(found, TensorSystem(held, "solve").apply)
+        return found
 
 
 def damped(held: Structured, damping: float) -> Structured:

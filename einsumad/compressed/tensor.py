@@ -13,9 +13,9 @@ import numpy as np
 
 from einsumad.compressed import algebra
 from einsumad.compressed.indexing import places_of
+from einsumad.compressed.loading import solving
 from einsumad.compressed.matrix import SquareMatrix
 from einsumad.compressed.shown import Shown
-from einsumad.compressed.solving import choose, is_symmetric
 from einsumad.compressed.sparse import linear_operator, sparse_matrix
 from einsumad.compressed.systems import TensorSystem, real_array
 from einsumad.compressed.text import structure_text
@@ -95,7 +95,7 @@ class CompressedTensor(SquareMatrix, Shown):
         Raises :class:`LinearAlgebraError` for a singular matrix.
         """
         self._system("inverse")
-        return CompressedTensor(choose(self.held.form, checked_limit(memory_limit)).inverse(self.held.arrays))
+        return CompressedTensor(solving().choose(self.held.form, checked_limit(memory_limit)).inverse(self.held.arrays))
 
     def to_sparse(self) -> Any:
         """The matrix of flattened rows and columns as a sparse array of SciPy: what is not zero by the structure."""
@@ -154,7 +154,7 @@ class CompressedTensor(SquareMatrix, Shown):
     @property
     def symmetric(self) -> bool:
         """Whether the matrix is known to be symmetric: a Hessian, or one whose indices show it."""
-        return is_symmetric(self.held.form)
+        return bool(solving().is_symmetric(self.held.form))
 
     def _system(self, what: str) -> TensorSystem:
         return TensorSystem(self.held, what)

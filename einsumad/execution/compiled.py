@@ -83,7 +83,8 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
             scope[kernel_name(step.kernel)] = _explained(step.kernel.function)
             calls_user = calls_user or is_own(step.kernel.function)
     # the source is generated from the plan; names and text of the user never enter it
-    exec(compile(source, "<einsumad plan>", "exec"), scope)  # noqa: S102
+    # (silent: a number that single precision does not hold becomes infinite here)
+    _SILENT.copy().run(exec, compile(source, "<einsumad plan>", "exec"), scope)
     expected = tuple([(leaf.shape, leaf.dtype) for leaf in plan.inputs])
     return CompiledPlan(plan, source, scope["plan"], expected, calls_user)
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import lru_cache
+from importlib import import_module
 from itertools import product
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -37,7 +40,9 @@ def thread_count() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001 - a forked process has threads of its own
-    return ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="einsumad")
+    pools = import_module("concurrent.futures")
+    made: ThreadPoolExecutor = pools.ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="einsumad")
+    return made
 
 
 def tiled(

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 import einsumad as ea
+from einsumad.execution import compile_plan
 from einsumad.execution import numba as loops
+from einsumad.execution.loops import regions
+from einsumad.execution.loops.functions import FUNCTIONS
+from einsumad.execution.reference import evaluate
+from einsumad.functions import apply, elementwise_function
+from einsumad.graph import leaf
+from einsumad.planning import make_plan
 
 RNG = np.random.default_rng(5)
 
@@ -100,6 +107,23 @@ def test_small_and_empty_arrays(shape):
     found = ea.compile(quotient, numba=True)(*args)
     assert (np.shape(found), found.dtype) == (shape, np.float64)
     np.testing.assert_array_equal(found, quotient(*args))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_function_is_compiled(name, dtype, monkeypatch):
+    pytest.importorskip("numba", reason="loops are compiled by Numba")
+    monkeypatch.setattr(regions, "_LEAST_STEPS", 1)
+    arity = elementwise_function(name).arity
+    operands = [leaf((7,), np.dtype(bool if name == "logical_not" else dtype), ("variable", k)) for k in range(arity)]
+    values = [np.linspace(-0.9, 2.1, 7).astype(x.dtype)[:: 1 - 2 * k] for k, x in enumerate(operands)]
+    root = apply(name, *operands)
+    plan = compile_plan(make_plan([root], operands), loops=True)
+    assert "@loop" in plan.source
+    (found,) = plan(*values)
+    (expected,) = evaluate([root], dict(zip(operands, values, strict=True)))
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=16 * np.finfo(dtype).eps, atol=np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

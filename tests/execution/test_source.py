@@ -1,6 +1,7 @@
 """The generated source: what it calls, what it never does, and how long programs are cut."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -191,3 +192,14 @@ def test_warnings_are_silent(recwarn):
     assert np.isneginf(value[0])
     assert np.isnan(value[1])
     assert not list(recwarn)
+
+
+def test_numbers_beyond_single_precision_are_infinite_without_a_warning():
+    x = leaf((3,), np.dtype(np.float32), ("variable", "x"))
+    root = scale(1e300, x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plan = compile_plan(make_plan([root], [x]))
+    assert "c0 = np.array(1e+300" in plan.source
+    (found,) = plan(np.array([1, -1, 0], np.float32))
+    np.testing.assert_array_equal(found, np.array([np.inf, -np.inf, np.nan], np.float32))

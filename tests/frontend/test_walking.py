@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from tests.frontend.walks import counting, forget
+from tests.frontend.walks import counting, differences, forget
 
 A, B = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
 X = np.array([0.3, -0.7, 1.2])
@@ -25,16 +25,6 @@ BUFFER, STATE = np.zeros(3), {"power": 2, "axis": 0, "scale": np.array([1.0, 2.0
 @pytest.fixture(autouse=True)
 def _no_ways() -> None:
     forget()
-
-
-def differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
-    """The gradient of f on plain arrays by central differences."""
-    found = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[place] = 1e-6
-        found[place] = (f(x + step) - f(x - step)) / 2e-6
-    return found
 
 
 def buffer_refilled(x: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from tests.frontend.walks import counting, forget
+from tests.frontend.walks import counting, differences, forget
 
 Y = np.array([[0.3, -0.7, 1.2], [0.11, 0.5, -0.4], [1.3, 0.21, -0.9]])
 WEIGHTS = np.arange(1.0, 10).reshape(3, 3)
@@ -56,15 +56,6 @@ def writes_the_base(x: Any, view: Callable[..., Any]) -> Any:
     y[0] = x[1] ** 2
     y += 1
     return np.sum(seen**3) + np.sum(y * WEIGHTS)
-
-
-def differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
-    found = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[place] = 1e-6
-        found[place] = (f(x + step) - f(x - step)) / 2e-6
-    return found
 
 
 @pytest.mark.parametrize("view", [*VIEWS, *OF_NODES])

@@ -10,8 +10,8 @@ import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Delegating, Factorisation, Inertia
 from einsumad.compressed.factorisations.diagonal import Identity
-from einsumad.compressed.factorisations.libraries import lapack, linear_algebra
 from einsumad.compressed.factorisations.pivots import critical, determinant, entries, inertia_of, require_regular
+from einsumad.compressed.libraries import lapack, linear_algebra
 from einsumad.errors import LinearAlgebraError, ShapeError
 
 __all__ = ["Banded"]

@@ -11,8 +11,8 @@ import numpy as np
 from einsumad.compressed.factorisations.base import Array, Factorisation, Inertia
 from einsumad.compressed.factorisations.condition import inverse_norm, require_condition, scalings
 from einsumad.compressed.factorisations.diagonal import Identity
-from einsumad.compressed.factorisations.libraries import lapack, linear_algebra
 from einsumad.compressed.factorisations.pivots import critical, determinant, inertia_of, require_regular, square
+from einsumad.compressed.libraries import lapack, linear_algebra
 
 __all__ = ["LDL", "LU", "Cholesky", "factorise"]
 

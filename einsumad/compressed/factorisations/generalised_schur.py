@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation
-from einsumad.compressed.factorisations.libraries import linear_algebra
 from einsumad.compressed.factorisations.pivots import require_regular
+from einsumad.compressed.libraries import linear_algebra
 
 __all__ = ["GeneralisedSchur"]
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation
-from einsumad.compressed.factorisations.libraries import sparse_linear_algebra
 from einsumad.compressed.factorisations.pivots import entries
+from einsumad.compressed.libraries import sparse_linear_algebra
 from einsumad.errors import LinearAlgebraError
 
 __all__ = ["conjugate_gradient"]

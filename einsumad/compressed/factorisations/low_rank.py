@@ -16,8 +16,8 @@ import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation, Inertia
 from einsumad.compressed.factorisations.dense import factorise
-from einsumad.compressed.factorisations.libraries import linear_algebra
 from einsumad.compressed.factorisations.pivots import entries, inertia_of, tolerance
+from einsumad.compressed.libraries import linear_algebra
 from einsumad.errors import LinearAlgebraError, ShapeError
 
 __all__ = ["LowRankUpdate"]

@@ -16,8 +16,8 @@ import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Factorisation, Inertia
 from einsumad.compressed.factorisations.kronecker import along_axes
-from einsumad.compressed.factorisations.libraries import lapack, linear_algebra
 from einsumad.compressed.factorisations.pivots import critical, determinant, inertia_of, require_regular, tolerance
+from einsumad.compressed.libraries import lapack, linear_algebra
 
 __all__ = ["Simultaneous", "definite_combination"]
 

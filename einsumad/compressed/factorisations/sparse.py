@@ -15,8 +15,8 @@ import numpy as np
 
 from einsumad.compressed.factorisations.base import Array, Delegating, Factorisation
 from einsumad.compressed.factorisations.diagonal import Identity
-from einsumad.compressed.factorisations.libraries import sparse_linear_algebra
 from einsumad.compressed.factorisations.pivots import critical, determinant, entries, require_regular
+from einsumad.compressed.libraries import sparse_linear_algebra
 from einsumad.errors import LinearAlgebraError, ShapeError
 
 __all__ = ["Sparse"]

@@ -199,12 +199,10 @@ class _Writer:
 
     def _call(self, made: Sequence[int]) -> list[str]:
         """The call, whose operands are arrays in C order or numbers; Numba returns numbers as Python's."""
-        operands = [
-            f"np.ascontiguousarray({register_name(register)})"
-            if self.arrays.stored[register]
-            else register_name(register)
-            for register in self.read
-        ]
+        operands = [register_name(register) for register in self.read]
+        for k, register in enumerate(self.read):
+            if self.arrays.stored[register] and register not in self.ordered:
+                operands[k] = f"np.ascontiguousarray({operands[k]})"
         names = ", ".join([register_name(register) for register in made])
         numbers = [step for step in self.run if step.register in made and not step.stored]
         return [f"{names} = {self._name()}({', '.join(operands)})"] + [
