@@ -17,6 +17,7 @@ import numpy as np
 
 from einsumad.errors import InternalError
 from einsumad.graph import Einsum, Leaf, Node, Shape, topological
+from einsumad.planning.contained import share_contained
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, bytes_of, kernel_cost, summed
 from einsumad.planning.distribution import distribute
@@ -24,6 +25,7 @@ from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
+from einsumad.planning.options import in_force
 from einsumad.planning.primitives import constant_value, kind_of
 from einsumad.planning.refusal import refusal
 from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
@@ -82,7 +84,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         "plan",
         roots,
         None,
-        lambda: Stored(binarise(guarded(distribute(expand(roots))))),
+        lambda: Stored(_in_steps(guarded(distribute(expand(roots))))),
         lambda stored: _check_stored(stored, roots),
     ).roots
     scheduled = schedule(outputs)
@@ -106,6 +108,12 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
     if memory.peak > limit:
         raise refusal(steps[: memory.peak_step + 1], written, memory.peak, limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+
+
+def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The roots in primitive steps that share what they have in common."""
+    steps = binarise(roots)
+    return share_contained(steps) if in_force().sharing else steps
 
 
 def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:

@@ -77,12 +77,13 @@ def in_turn(operands: Sequence[Node]) -> list[int]:
         met[operand] += 1
         rounds.append(met[operand])
     places = sorted(range(len(operands)), key=rounds.__getitem__)
-    above = [k for k in places if not _is_reciprocal(operands[k])]
-    below = [k for k in places if _is_reciprocal(operands[k])]
+    above = [k for k in places if not is_reciprocal(operands[k])]
+    below = [k for k in places if is_reciprocal(operands[k])]
     return [k for pair in zip_longest(above, below) for k in pair if k is not None]
 
 
-def _is_reciprocal(node: Node) -> bool:
+def is_reciprocal(node: Node) -> bool:
+    """Whether the node is one over another, or over a power of it."""
     if not isinstance(node, Elementwise):
         return False
     return node.function == "reciprocal" or (

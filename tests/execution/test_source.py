@@ -33,6 +33,7 @@ def plan(t0, t1):
     t6 = np.multiply(t5, c2, t5)
     t7 = t6[:, None] * t0
     t8 = t7.T.dot(t0)
+    del t7
     return (t8,)
 """
 

@@ -194,8 +194,12 @@ def test_logsumexp_at_the_ends_of_the_line() -> None:
     rows = np.array([[-np.inf, -np.inf], [-np.inf, 3.0], [np.inf, 0.0], [1000.0, 1000.0], [-1000.0, 0.0]])
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         value = kernels.logsumexp(rows)
+        several = kernels.logsumexp(np.array([[np.inf, 1000.0, np.inf], [np.inf, -np.inf, 1e5], [1e308, -np.inf, 0.0]]))
     np.testing.assert_allclose(value, [-np.inf, 3, np.inf, 1000 + np.log(2), 0], rtol=1e-15)
+    np.testing.assert_array_equal(several, [np.inf, np.inf, 1e308])
     assert np.isnan(kernels.logsumexp(np.array([np.nan, np.inf])))
+    turned = np.arange(24.0).reshape(4, 2, 3).T
+    np.testing.assert_allclose(kernels.logsumexp(turned), np.log(np.exp(turned).sum(-1)), rtol=1e-14)
     assert kernels.logsumexp(np.zeros((2, 0))).tolist() == [-np.inf, -np.inf]
     assert kernels.logsumexp(np.array([0.0, -50.0])) == np.log1p(np.exp(-50.0))
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 Regions: TypeAlias = "list[tuple[Run, Region | None]]"
 
-_BIG = 2**11
+_BIG = 2**9
 """Bytes from which a dead tensor is let go at once rather than when the function returns."""
 
 

@@ -8,7 +8,6 @@ may be zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise, permutations
 from typing import Any, TypeAlias
 
@@ -178,21 +177,21 @@ def solve(a: Array, b: Array, quiet: int = 0) -> Array:
 
 def product(x: Array) -> Array:
     """``prod over i of x[b, i]``."""
-    return np.asarray(np.prod(x, axis=-1))
+    return np.asarray(np.multiply.reduce(x, axis=-1))
 
 
 def maximum(x: Array, axes: int = 1) -> Array:
     """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
-        return _by_columns(partial(np.max, axis=0), x)
-    return np.asarray(np.max(x, axis=tuple(range(-axes, 0))))
+        return _by_columns(np.maximum.reduce, x)
+    return np.asarray(np.maximum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
 def minimum(x: Array, axes: int = 1) -> Array:
     """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
-        return _by_columns(partial(np.min, axis=0), x)
-    return np.asarray(np.min(x, axis=tuple(range(-axes, 0))))
+        return _by_columns(np.minimum.reduce, x)
+    return np.asarray(np.minimum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
 def fmax(x: Array, axes: int = 1) -> Array:
@@ -214,13 +213,17 @@ def logsumexp(x: Array) -> Array:
         return np.full(x.shape[:-1], -np.inf, x.dtype)
     if _has_short_rows(x):
         return _by_columns(_logsumexp_of_columns, x)
-    where = np.argmax(x, axis=-1)[..., None]
-    largest = np.take_along_axis(x, where, axis=-1)
-    finite = np.isfinite(largest)
-    nothing = np.zeros((), x.dtype)
-    terms = np.exp(np.where(finite, x, nothing) - np.where(finite, largest, nothing))
-    np.put_along_axis(terms, where, 0, axis=-1)
-    return np.asarray(np.log1p(terms.sum(axis=-1)) + largest[..., 0])
+    rows = x.reshape(-1, x.shape[-1])
+    places = np.arange(len(rows)), rows.argmax(axis=-1)
+    largest = rows[places]
+    bound = np.finfo(x.dtype).max
+    terms = rows - np.maximum(np.minimum(largest, bound), -bound)[:, None]
+    np.exp(terms, out=terms)
+    terms[places] = 0
+    others = np.add.reduce(terms, axis=-1)
+    np.log1p(others, out=others)
+    others += largest
+    return np.asarray(others.reshape(x.shape[:-1]))
 
 
 def _logsumexp_of_columns(x: Array) -> Array:
