@@ -30,6 +30,7 @@ from einsumad.functions.catalogue import (
 from einsumad.functions.elementwise.powers import power_of
 from einsumad.functions.finite import stays_finite
 from einsumad.functions.rows import row
+from einsumad.functions.signs import is_never_negative
 from einsumad.functions.values import value_function
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "general",
     "general_function",
     "general_names",
+    "is_never_negative",
     "is_own",
     "origins",
     "partial_of",

@@ -32,6 +32,7 @@ from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrif
 from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
+from einsumad.planning.symmetric import with_rooted_weights
 from einsumad.planning.text import plan_text
 
 _LEAST_PEAK = 2**20
@@ -111,9 +112,11 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
 
 
 def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots in primitive steps that share what they have in common."""
+    """The roots in primitive steps that share what they have in common; symmetric products in the form for BLAS."""
     steps = binarise(roots)
-    return share_contained(steps) if in_force().sharing else steps
+    if in_force().sharing:
+        steps = share_contained(steps)
+    return with_rooted_weights(steps) if in_force().symmetry else steps
 
 
 def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import einsumad as ea
+from einsumad.execution.grams import gram
+from einsumad.functions import elementwise_function, value_function
+from einsumad.functions.signs import NEVER_NEGATIVE
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(700, 200))
@@ -98,3 +101,82 @@ def test_without_the_option_the_product_is_whole():
         found, text = source(SYMMETRIC["weights"], X, W)
     assert "gram(" not in text
     np.testing.assert_allclose(found, SYMMETRIC["weights"](X, W), rtol=0, atol=1e-11)
+
+
+ROOTED = {
+    "a function that is never negative": lambda x, w: x.T @ (np.exp(w)[:, None] * x),
+    "on the left": lambda x, w: (x.T * np.exp(-w)) @ x,
+    "several factors, one of them twice": lambda x, w: np.einsum("k,k,k,ki,kj->ij", w, np.abs(w), w, x, x),
+    "a root and a sum": lambda x, w: x.T @ ((np.sqrt(np.abs(w)) + w**2)[:, None] * x),
+    "rows of the matrix": lambda x, w: (x[:200, :] * w**2) @ x[:200, :].T,
+    "functions": lambda x, w: np.tanh(x).T @ (np.tanh(x) * np.exp(w)[:, None]),
+    "one in the other": lambda x, w: (
+        np.sin(x[:200].T @ (np.exp(w[:200])[:, None] * x[:200])).T
+        @ (np.sin(x[:200].T @ (np.exp(w[:200])[:, None] * x[:200])) * np.exp(w[:200])[:, None])
+    ),
+}
+UNROOTED = {
+    "of either sign": lambda x, w: x.T @ (w[:, None] * x),
+    "negative": lambda x, w: x.T @ ((-np.exp(w))[:, None] * x),
+    "a difference": lambda x, w: x.T @ ((np.exp(w) - 1)[:, None] * x),
+    "an odd power": lambda x, w: x.T @ ((w**3)[:, None] * x),
+    "one over what may be -0": lambda x, w: x.T @ (np.reciprocal(np.sqrt(w**2))[:, None] * x),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ROOTED)
+def test_weights_that_are_never_negative_go_into_both_factors(name, dtype):
+    x, w = X.astype(dtype), W.astype(dtype)
+    if name == "rows of the matrix":
+        w = w[:200]
+    found, text = source(ROOTED[name], x, w)
+    first, second = text.split("gram(")[1].split(")")[0].split(", ")
+    assert first.removesuffix(".T") == second.removesuffix(".T")
+    expected = ROOTED[name](x.astype(float), w.astype(float))
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=scale * (1e-13 if dtype == np.float64 else 3e-5))
+    assert np.array_equal(found, found.T)
+    assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("name", UNROOTED)
+def test_other_weights_have_no_root(name):
+    found, text = source(UNROOTED[name], X, W)
+    first, second = text.split("gram(")[1].split(")")[0].split(", ")
+    assert first.removesuffix(".T") != second.removesuffix(".T")
+    expected = UNROOTED[name](X, W)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_weights_that_are_zero_infinite_or_undefined():
+    x, w = X.copy(), W.copy()
+    w[:4] = 0, np.inf, np.nan, -np.inf
+    x[1, 7] = 0
+    for values in (w, np.where(np.isnan(w), 1, w), np.minimum(w, 9)):
+        found, _ = source(ROOTED["a function that is never negative"], x, values)
+        with np.errstate(all="ignore"):
+            expected = ROOTED["a function that is never negative"](x, values)
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(40, 700), (129, 128), (2000, 140), (128, 1500)])
+def test_products_of_a_matrix_with_itself(rows, columns):
+    """Where few rows are summed it goes by blocks, else by BLAS's update."""
+    x = RNG.normal(size=(rows, columns))
+    for given in (x, np.asfortranarray(x)):
+        found = gram(given.T, given)
+        np.testing.assert_allclose(found, np.einsum("ki,kj->ij", x, x), rtol=0, atol=1e-11)
+        assert np.array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("name", sorted(NEVER_NEGATIVE))
+def test_functions_that_count_as_never_negative_are(name):
+    edges = np.array([0.0, 1e-320, 1e-300, 1e-30, 1e-16, 0.5, 1, 2, 10, 30, 700, 1e4, 1e30, 1e308, np.inf])
+    points = np.concatenate([-edges, edges, RNG.normal(size=300) * 10.0 ** RNG.integers(-9, 4, 300)])
+    arity = elementwise_function(name).arity
+    for dtype in (np.float64, np.float32):
+        with np.errstate(all="ignore"):
+            found = value_function(name, (), arity)(*np.meshgrid(*[points.astype(dtype)] * arity))
+        assert not (found < 0).any()
+        assert not np.signbit(found[found == 0]).any() or name in ("sqrt", "relu")
