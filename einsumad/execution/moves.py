@@ -158,8 +158,11 @@ def _put_rows(x: Array, index: Array, size: int) -> Array:
     columns = prod(rest)
     if x.size and x.dtype == np.float64:
         if columns > 1 and x.size <= _FEW_ENTRIES:
-            at = (index[:, None] * columns + np.arange(columns)).reshape(-1)
-            return np.bincount(at, x.reshape(-1), size * columns).reshape(size, *rest)
+            if x.flags.f_contiguous:
+                at = np.arange(0, size * columns, size)[:, None] + index
+                return np.bincount(at.reshape(-1), x.T.reshape(-1), size * columns).reshape(*rest[::-1], size).T
+            at = index[:, None] * columns + np.arange(columns)
+            return np.bincount(at.reshape(-1), x.reshape(-1), size * columns).reshape(size, *rest)
         if columns <= _FEW_COLUMNS:
             across = np.empty((*rest, size))
             for column in np.ndindex(rest):
@@ -176,7 +179,13 @@ def _put_rows(x: Array, index: Array, size: int) -> Array:
 
 
 def _check_bounds(index: Array, size: int) -> None:
-    if index.size and (index.min() < 0 or index.max() >= size):
+    if not index.size:
+        return
+    if index.dtype == np.int64:
+        outside = np.maximum.reduce(index.view(np.uint64), axis=None) >= size  # negative ones are the largest of all
+    else:
+        outside = index.min() < 0 or index.max() >= size
+    if outside:
         worst = index.min() if index.min() < 0 else index.max()
         raise IndexError(f"index {worst} is out of bounds for an axis of size {size}")
 

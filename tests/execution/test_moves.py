@@ -5,23 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from einsumad.execution.moves import put
+from einsumad.execution.moves import put, take
 
 RNG = np.random.default_rng(4)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
-@pytest.mark.parametrize(("rows", "rest"), [(50, ()), (50, (3,)), (6000, (3, 2)), (700, (40,)), (0, (2,)), (5, (0,))])
+@pytest.mark.parametrize(
+    ("rows", "rest"), [(50, ()), (50, (3,)), (60, (3, 2)), (6000, (3, 2)), (700, (40,)), (0, (2,)), (5, (0,))]
+)
 def test_rows(rows, rest, dtype):
     x = (10 * RNG.normal(size=(rows, *rest))).astype(dtype)
     index = RNG.integers(0, 7, rows)
     expected = np.zeros((9, *rest), dtype)
     np.add.at(expected, index, x)
-    found = put(x, index, 9, (False,))
-    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    np.testing.assert_allclose(
-        found, expected, rtol=1e-4 if dtype == np.float32 else 1e-12, atol=1e-3 * (dtype == np.float32)
-    )
+    for given in (x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2]):
+        found = put(given, index, 9, (False,))
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(
+            found, expected, rtol=1e-4 if dtype == np.float32 else 1e-12, atol=1e-3 * (dtype == np.float32)
+        )
 
 
 @pytest.mark.parametrize("kept", [(True, False), (False, True), (True, True)])
@@ -37,6 +40,14 @@ def test_axes_of_the_index_that_the_result_has(kept, rest):
     np.testing.assert_allclose(put(x, index, 5, kept), expected, rtol=1e-12, atol=1e-13)
 
 
-def test_an_index_out_of_bounds():
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, np.int8])
+def test_an_index_out_of_bounds(dtype):
+    edge = np.array([3, 0], dtype)[::-1]
     with pytest.raises(IndexError, match="index 3 is out of bounds for an axis of size 3"):
-        put(np.ones(2), np.array([0, 3]), 3, (False,))
+        put(np.ones(2), edge, 3, (False,))
+    with pytest.raises(IndexError, match="index 3 is out of bounds for an axis of size 3"):
+        take(np.ones(3), edge.reshape(1, 2), 0)
+    np.testing.assert_array_equal(take(np.arange(4.0), edge, 0), [0, 3])
+    if dtype != np.uint8:
+        with pytest.raises(IndexError, match="index -1 is out of bounds for an axis of size 3"):
+            take(np.ones(3), -(edge > 0).astype(dtype), 0)
