@@ -19,7 +19,7 @@ from einsumad.execution.lowering.operands import (
     whole,
 )
 from einsumad.execution.source import dtype_text, number_text, register_name, shape_text
-from einsumad.graph import BOOL, Labels
+from einsumad.graph import BOOL, Labels, Shape
 from einsumad.notation import to_einsum
 from einsumad.planning.kernels import Embed, Fill, Layout, Place
 from einsumad.planning.steps import Step
@@ -38,7 +38,10 @@ def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
         text, labels = diagonal_text(text, labels), tuple(dict.fromkeys(labels))
     ndim = len(step.shape)
     axes = [axis for axis, label in enumerate(labels) if label >= ndim]
-    if axes:
+    if axes and dtype == step.dtype and _are_single(axes, labels, kernel, registers.shapes[register]):
+        text = f"{text}[{', '.join(['0' if axis in axes else ':' for axis in range(len(labels))])}].copy()"
+        labels = tuple([label for label in labels if label < ndim])
+    elif axes:
         text, dtype = _reduced(text, axes, len(labels), dtype, step.dtype)
         labels = tuple([label for label in labels if label < ndim])
     text = permuted(text, [labels.index(axis) for axis in range(ndim)])
@@ -50,6 +53,11 @@ def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
         text = f"({text})" if kernel.coefficient != 1 else text
         text = f"{text}.astype({dtype_text(step.dtype)})"
     return [f"{name} = {text}"]
+
+
+def _are_single(axes: list[int], labels: Labels, kernel: Layout, shape: Shape) -> bool:
+    """Whether each of the axes has one entry, so that there is nothing to add up."""
+    return all(shape[kernel.labels.index(labels[axis])] == 1 for axis in axes)
 
 
 def _scaled_in_place(name: str, taken: str, kernel: Layout, dtype: np.dtype) -> str:

@@ -86,11 +86,25 @@ def lower_overlap(step: Step, kernel: Overlap, registers: Registers) -> list[str
     places = tuple([kernel.places[k] for k in (*summed, *kept)])
     strides = tuple([kernel.strides[k] for k in (*summed, *kept)])
     rest = tuple([label for label in kernel.labels if label not in places])
-    operand = permuted(
-        whole(register_of(step, 0), registers), [kernel.labels.index(label) for label in (*places, *rest)]
-    )
+    register, order = register_of(step, 0), [kernel.labels.index(label) for label in (*places, *rest)]
+    if len(summed) == 1 and not kept and registers.shapes[register][order[0]] == 1:
+        return _at_one_place(step, kernel, rest, order, registers)
+    operand = permuted(whole(register, registers), order)
     text = f"overlap({operand}, {step.shape[kernel.at]}, {strides}, {kernel.offset}, {len(kept)})"
     return _laid_out(step, text, (kernel.at, *places[len(summed) :], *rest))
+
+
+def _at_one_place(step: Step, kernel: Overlap, rest: Labels, order: list[int], registers: Registers) -> list[str]:
+    """The statements that write an operand, whose only place stands first in this order, into zeros there."""
+    name, register = register_name(step.register), register_of(step, 0)
+    shape = (step.shape[kernel.at], *[step.shape[label] for label in rest])
+    as_kept = order == sorted(order)
+    operand = register_name(register) if as_kept else permuted(whole(register, registers), order)
+    lines = [f"{name} = np.zeros({shape_text(shape)}, {dtype_text(step.dtype)})"]
+    if 0 <= kernel.offset < shape[0]:
+        lines.append(f"{name}[{kernel.offset}:{kernel.offset + 1}] = {operand}")
+    placed = _laid_out(step, name, (kernel.at, *rest))
+    return lines if placed == [f"{name} = {name}"] else [*lines, *placed]
 
 
 def lower_merge(step: Step, kernel: Merge, registers: Registers) -> list[str]:
