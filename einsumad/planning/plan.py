@@ -31,6 +31,7 @@ from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.text import plan_text
+from einsumad.planning.written_out import options_for
 
 _LEAST_PEAK = 2**20
 """Plans that take fewer bytes at once keep their order."""
@@ -82,7 +83,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         "plan",
         roots,
         None,
-        lambda: Stored(binarise(guarded(distribute(expand(roots))))),
+        lambda: Stored(_in_steps(roots)),
         lambda stored: _check_stored(stored, roots),
     ).roots
     scheduled = schedule(outputs)
@@ -106,6 +107,11 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
     if memory.peak > limit:
         raise refusal(steps[: memory.peak_step + 1], written, memory.peak, limit)
     return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+
+
+def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
+    with options_for(roots):
+        return binarise(guarded(distribute(expand(roots))))
 
 
 def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:
