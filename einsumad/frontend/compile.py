@@ -33,7 +33,7 @@ from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import checked_limit, make_plan, plan_within, planning_key, progress_of_jacobians
+from einsumad.planning import checked_limit, make_plan, options_for, plan_within, planning_key, progress_of_jacobians
 from einsumad.rewriting import normalise
 
 
@@ -172,7 +172,7 @@ def trace_program(
     if home is not None and any(library_of(value) and home.array_library.is_abstract(value) for value in captured):
         return None
     graph, slots = with_slots(outputs, found)
-    with spending("planning"):
+    with spending("planning"), options_for(graph):
         expressions = normalise(graph, progress_of_jacobians())
         if home is not None:
             whole = make_plan(expressions, slots, memory_limit)

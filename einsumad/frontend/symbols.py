@@ -29,6 +29,7 @@ from einsumad.planning import (
     Strategy,
     checked_limit,
     derive,
+    options_for,
     progress_of_functions,
     progress_of_jacobians,
 )
@@ -119,7 +120,8 @@ def evaluate(
 
     def build() -> Derivation:
         over_slots, slots = with_slots(roots, found)
-        normal = normalise(over_slots, progress_of_functions() if compressed else progress_of_jacobians())
+        with options_for(over_slots):
+            normal = normalise(over_slots, progress_of_functions() if compressed else progress_of_jacobians())
         return in_structure(normal, slots, rows) if compressed else Derivation(slots, normal)
 
     derivation, _ = find_or_derive(("evaluate", structure, compressed, rows), build)

@@ -34,6 +34,7 @@ from einsumad.planning.stored import PlanFolder, loaded, plan_cache
 from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
 from einsumad.planning.sweeps import Sweeps, sweeps_through
 from einsumad.planning.text import readable_bytes, readable_seconds
+from einsumad.planning.written_out import options_for
 
 __all__ = [
     "ADDED_AT_ONCE",
@@ -74,6 +75,7 @@ __all__ = [
     "machine_in_force",
     "make_plan",
     "option_names",
+    "options_for",
     "options_in_force",
     "physical_memory",
     "plan_cache",

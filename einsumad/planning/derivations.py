@@ -20,6 +20,7 @@ from einsumad.planning.cusps import expanded
 from einsumad.planning.options import progress_of_functions, progress_of_jacobians
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
+from einsumad.planning.written_out import options_for
 from einsumad.rewriting import Progress, normalise
 
 
@@ -110,12 +111,23 @@ def derive(
 
 
 def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node]) -> Derived:
-    progress, of_jacobians = progress_of_functions(), progress_of_jacobians()
-    if of_jacobians.left_out == progress.left_out:
-        of_jacobians = progress
+    progress = progress_of_functions()
     earlier = progress.earlier() if request.highest else progress
     smooth = normalise(expanded(normalise(roots, earlier), request.highest), earlier)
-    return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress, of_jacobians))
+
+    def made() -> Derived:
+        of_jacobians = progress_of_jacobians()
+        if of_jacobians.left_out == progress.left_out:
+            of_jacobians = progress
+        return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress, of_jacobians))
+
+    with options_for(smooth) as options:
+        found = made()
+    suitable = options_for(found.outputs)  # a derivative may be infinite where the function is not
+    if options.compression or not suitable.compression:
+        return found
+    with suitable:
+        return made()
 
 
 def _derivatives(request: Request, asked: Asked) -> Derived:

@@ -18,7 +18,7 @@ from einsumad.planning.support import Placed, Supports, maps_of, projected
 def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with masks on factors that may be infinite; unchanged where there are none."""
     order = topological(roots)
-    unsafe = _unsafe(order)
+    unsafe = may_be_infinite(order)
     if not any(isinstance(node, Einsum) and not unsafe.isdisjoint(node.operands) for node in order):
         return tuple(roots)
     supports = Supports()
@@ -35,8 +35,8 @@ def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
     return tuple([memo[root] for root in roots])
 
 
-def _unsafe(order: Sequence[Node]) -> set[Node]:
-    """The nodes that may be infinite or undefined though the leaves are finite."""
+def may_be_infinite(order: Sequence[Node]) -> set[Node]:
+    """Those of the nodes, operands first, that may be infinite or undefined though the leaves are finite."""
     found: set[Node] = set()
     for node in order:
         if node.dtype.kind == "f" and (not stays_finite(node) or not found.isdisjoint(node.operands)):

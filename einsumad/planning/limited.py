@@ -15,6 +15,7 @@ from einsumad.planning.memory import physical_memory
 from einsumad.planning.parts import SplitPlan
 from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.refusal import DENSE, IN_PARTS, IN_STRUCTURE, WHOLE, refusal
+from einsumad.planning.written_out import options_for
 
 _LEAST_PEAK = 2**21
 """Plans that take fewer bytes at once are not cut to save memory: the calls would cost more than it is worth."""
@@ -31,6 +32,11 @@ def plan_within(
     that keep their structure, and the advice is another one then.
     """
     limit = physical_memory() if memory_limit is None else memory_limit
+    with options_for(roots):
+        return _within(roots, inputs, limit, structured=structured)
+
+
+def _within(roots: Sequence[Node], inputs: Sequence[Leaf], limit: int, *, structured: bool) -> Plan | SplitPlan:
     whole = make_plan(roots, inputs, _UNLIMITED)
     if whole.peak_bytes <= limit:
         wanted = _wanted(roots, inputs)

@@ -61,7 +61,8 @@ def planner_options(
 
     `cross_country`: vertices are eliminated in the order of Markowitz's rule, beside forward and reverse mode.
     `compression`: unit tensors are never multiplied out in products of Jacobians. Without it they are stored as arrays
-    and multiplied like any other factor; a result asked for in its structure has it all the same.
+    and multiplied like any other factor, but for results in their structure, and where a part such as a logarithm may
+    be infinite though the arguments are not: a stored zero would make NaN of it.
     `factoring`: common factors are pulled out of sums, so that only the rest is summed.
     `sharing`: equal parts of different products are computed once.
     `symmetry`: of a product that is symmetric one half is computed.

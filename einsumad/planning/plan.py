@@ -25,7 +25,6 @@ from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Kernel, Sliced, Sum
 from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memory, takeable
-from einsumad.planning.options import in_force
 from einsumad.planning.primitives import constant_value, kind_of
 from einsumad.planning.refusal import refusal
 from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
@@ -34,6 +33,7 @@ from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.symmetric import with_rooted_weights
 from einsumad.planning.text import plan_text
+from einsumad.planning.written_out import options_for
 
 _LEAST_PEAK = 2**20
 """Plans that take fewer bytes at once keep their order."""
@@ -85,7 +85,7 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
         "plan",
         roots,
         None,
-        lambda: Stored(_in_steps(guarded(distribute(expand(roots))))),
+        lambda: Stored(_in_steps(roots)),
         lambda stored: _check_stored(stored, roots),
     ).roots
     scheduled = schedule(outputs)
@@ -113,10 +113,11 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
 
 def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots in primitive steps that share what they have in common; symmetric products in the form for BLAS."""
-    steps = binarise(roots)
-    if in_force().sharing:
-        steps = share_contained(steps)
-    return with_rooted_weights(steps) if in_force().symmetry else steps
+    with options_for(roots) as options:
+        steps = binarise(guarded(distribute(expand(roots))))
+        if options.sharing:
+            steps = share_contained(steps)
+        return with_rooted_weights(steps) if options.symmetry else steps
 
 
 def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:

@@ -135,6 +135,16 @@ def test_of_one_axis(mode: str) -> None:
     np.testing.assert_allclose(ea.grad(f, 0)(x, k), 2 * moved.T @ y, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(ea.hessian(f, 1)(x, k), 2 * shifted.T @ shifted, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(ea.hessian(f, 0)(x, k), 2 * moved.T @ moved, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.whole_planner
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_what_is_copied_along_one_axis(mode: str) -> None:
+    x, k = rng.normal(size=200), rng.normal(size=7)
+
+    def f(x: Any, k: Any) -> Any:
+        return np.sum(np.convolve(x, k, mode) ** 2)
+
     for g in (ea.grad(f, 0), ea.grad(f, 1), ea.hessian(f, 1)):
         assert copied(ea.explain(g, x, k).plan) <= 200 * (2 * 7 - 1)  # the square of a kernel is one of 13 numbers
 

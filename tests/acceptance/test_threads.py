@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import threading
+from contextvars import copy_context
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,7 +27,8 @@ def frequent_switches():
 
 
 def at_once(tasks):
-    """The results of the tasks, all started at the same moment in threads of their own."""
+    """The results of the tasks, all started at the same moment in threads of their own with the options of this one."""
+    tasks = [partial(copy_context().run, task) for task in tasks]
     barrier = threading.Barrier(len(tasks))
     results, errors = [None] * len(tasks), []
 

@@ -1,4 +1,7 @@
-"""Parts of a plan computed in a process of its own: ``python -m tests.execution.parts_elsewhere out.npz 0 2 4``."""
+"""Parts of a plan computed in a process of its own: ``python -m tests.execution.parts_elsewhere out.npz 0 2 4``.
+
+Words among the numbers are names of options of the planner that are off.
+"""
 
 import sys
 
@@ -23,11 +26,13 @@ def plan_and_values():
 
 
 if __name__ == "__main__":
-    plan, values = plan_and_values()
+    off = [word for word in sys.argv[2:] if not word.isdigit()]
+    with ea.planner_options(**dict.fromkeys(off, False)):
+        plan, values = plan_and_values()
     (sweep,) = plan.sweeps
     held = sweep.held(values)
     found = {}
-    for number in map(int, sys.argv[2:]):
+    for number in [int(word) for word in sys.argv[2:] if word.isdigit()]:
         for place, value in enumerate(sweep.run_part(number, values, held)):
             found[f"{number}.{place}"] = value
     np.savez(sys.argv[1], **found)

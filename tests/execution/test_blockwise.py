@@ -239,15 +239,25 @@ def test_structured_hessians_take_little_memory_and_say_so():
     assert f"parts of an index of {n}" in text
 
 
-def test_work_that_does_not_depend_on_the_index_is_not_repeated():
-    """The inverse, and a product of two factors that meet before the rows do, are computed once, before all parts."""
+def of_rows():
+    """A sum over rows with factors that depend on no row, and its leaves: X, K, A and B."""
     X, K = variable("X", (900, 90), np.float64), variable("K", (90, 90), np.float64)
     A, B = variable("A", (90, 300), np.float64), variable("B", (300, 90), np.float64)
     rows = apply("exp", einsum([X, call("inverse", K)], [(0, 1), (1, 2)], (0, 2)))
     moved = apply("sin", einsum([X, A, B], [(0, 1), (1, 2), (2, 3)], (0, 3)))
-    root = einsum([rows, moved], [(0, 1), (0, 1)], (1,))
-    inputs = leaves([root])
+    return einsum([rows, moved], [(0, 1), (0, 1)], (1,)), (X, K, A, B)
+
+
+def by_rows(root):
     (way,) = [way for way in ways([root]) if way.index.size == 900]
+    return way
+
+
+@pytest.mark.whole_planner
+def test_work_that_does_not_depend_on_the_index_is_not_repeated():
+    """The inverse, and a product of two factors that meet before the rows do, are computed once, before all parts."""
+    root, _ = of_rows()
+    way, inputs = by_rows(root), leaves([root])
     for length in (100, 250, 449):
         (sweep,) = split_plan(way, inputs, length).sweeps
         assert [leaf.shape for leaf in sweep.part.inputs[len(sweep.reads) :]] == [(90, 90)] * 2
@@ -255,6 +265,11 @@ def test_work_that_does_not_depend_on_the_index_is_not_repeated():
     (anew,) = split_plan(way, inputs, 100, hoisted=False).sweeps
     assert any(isinstance(step.kernel, Call) for step in anew.part.steps)
     assert split_plan(way, inputs, 100).flops < make_plan([root], inputs).flops * 1.1
+
+
+def test_work_before_all_parts_is_right():
+    root, (X, K, A, B) = of_rows()
+    way, inputs = by_rows(root), leaves([root])
     rng = np.random.default_rng(0)
     values = {node: rng.normal(size=node.shape) / 10 for node in inputs}
     values[K] += 3 * np.eye(90)

@@ -3,6 +3,7 @@
 import re
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -60,9 +61,16 @@ def test_value_gradient_and_hessian():
         same(found, expected)
     for found, expected in zip(ea.value_and_grad(logistic, memory_limit=LIMIT)(W), by_hand(W), strict=False):
         same(found, expected)
-    for g in (ea.grad, ea.hessian, ea.value_and_grad, ea.value_grad_and_hessian, ea.hessian_diagonal, ea.laplacian):
-        assert is_split(g(logistic, memory_limit=LIMIT), W)
-        assert not is_split(g(logistic), W)
+
+
+TRANSFORMS = (ea.grad, ea.hessian, ea.value_and_grad, ea.value_grad_and_hessian, ea.hessian_diagonal, ea.laplacian)
+
+
+@pytest.mark.whole_planner
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_plans_are_in_parts_where_the_limit_asks_for_it(transform):
+    assert is_split(transform(logistic, memory_limit=LIMIT), W)
+    assert not is_split(transform(logistic), W)
 
 
 def test_products_of_a_jacobian():
@@ -86,6 +94,7 @@ def test_parts_of_which_nothing_but_their_number_counts():
     same(both(LIMIT)(W)[2], 2 * Z.T @ Z)
 
 
+@pytest.mark.whole_planner  # deltas that are stored have an entry for each pair of rows
 def test_residuals():
     def residuals(w):
         return np.tanh(X @ w)
@@ -211,6 +220,7 @@ def test_few_rows(rows):
     same(found, data.T @ np.exp(data @ w) + 2 * w)
 
 
+@pytest.mark.whole_planner
 def test_limits_just_above_and_below():
     limited = lambda limit: ea.hessian(logistic, memory_limit=limit)  # noqa: E731
     whole = plan_of(ea.hessian(logistic), W).peak_bytes
@@ -225,6 +235,7 @@ def test_limits_just_above_and_below():
         limited(needed - 1)(W)
 
 
+@pytest.mark.whole_planner
 def test_no_more_parts_than_the_limit_asks_for():
     limits = [2_000_000, 500_000, 100_000, 20_000, 5_000]
     plans = [plan_of(ea.hessian(logistic, memory_limit=limit), W) for limit in limits if limit]
@@ -279,6 +290,11 @@ def test_a_compiled_transform_keeps_its_limit():
     for fast in (ea.compile(limited), ea.compile(ea.hessian(logistic), memory_limit=LIMIT)):
         assert fast.program(W).plan.plan.count == plan_of(limited, W).count == plan_of(fast, W).count
         same(fast(W), by_hand(W)[2])
+
+
+@pytest.mark.whole_planner
+def test_a_limit_of_the_program_wins_over_that_of_the_transform():
+    limited = ea.hessian(logistic, memory_limit=LIMIT)
     assert isinstance(ea.compile(limited, memory_limit=10**9).program(W).plan, CompiledPlan)
 
 
@@ -295,8 +311,9 @@ def test_the_same_bits_each_time_and_in_each_thread():
     assert [array.tobytes() for array in transform(W)] == first
     cache.clear()
     assert [array.tobytes() for array in transform(W)] == first
+    contexts = [copy_context() for _ in range(12)]  # with the options of the planner that are in force here
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(transform, [W] * 12):
+        for found in pool.map(lambda context: context.run(transform, W), contexts):
             assert [array.tobytes() for array in found] == first
 
 
@@ -321,9 +338,12 @@ def test_explain_says_how_it_is_split():
     assert "is added up" in text
     assert "for each part:" in text
     assert "after all parts:" in text
-    assert "is laid along axis 0" in str(
-        ea.explain(ea.jacobian(lambda w: np.tanh(X @ w), memory_limit=X.nbytes + LIMIT), W)
-    )
+
+
+@pytest.mark.whole_planner
+def test_explain_says_where_parts_are_laid():
+    limited = ea.jacobian(lambda w: np.tanh(X @ w), memory_limit=X.nbytes + LIMIT)
+    assert "is laid along axis 0" in str(ea.explain(limited, W))
 
 
 def test_results_do_not_share_memory():

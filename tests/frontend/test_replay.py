@@ -1,6 +1,7 @@
 """Calls that are made again from what an earlier call gave: the same nodes as those of the handler."""
 
 import threading
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -244,7 +245,7 @@ def test_threads():
             forget()
             results.append(ea.grad(f)(x))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    threads = [threading.Thread(target=copy_context().run, args=(work,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -118,6 +118,7 @@ def test_random_products_that_hold_a_part_twice(case):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.whole_planner
 def test_hessian_of_a_deep_network_takes_one_chain_of_jacobians():
     """The plan grows by the same number of steps a layer, and has no tensor of order four but the result."""
     rng = np.random.default_rng(0)

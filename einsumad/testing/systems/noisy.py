@@ -36,7 +36,7 @@ from einsumad.graph import (
     topological,
 )
 from einsumad.graph import leaves as graph_leaves
-from einsumad.planning import Request, binarise
+from einsumad.planning import Request, binarise, options_for
 from einsumad.testing.point import Array
 from einsumad.testing.systems.base import Function, System
 
@@ -221,7 +221,8 @@ def _answer(
         slot: given[leaf] if leaf in given else moved(known_value(leaf), number)
         for slot, leaf in zip(derivation.slots, originals, strict=True)
     }
-    roots = binarise(derivation.outputs)
+    with options_for(derivation.outputs):
+        roots = binarise(derivation.outputs)
     numbers = {leaf: known_value(leaf) for leaf in graph_leaves(roots) if leaf not in values}
     return noisy_values(roots, {**values, **numbers}, number)
 
