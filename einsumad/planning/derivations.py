@@ -17,6 +17,7 @@ import numpy as np
 from einsumad.calculus import pull, push
 from einsumad.graph import Add, Node, add, cast, einsum, substitute, zero
 from einsumad.planning.cusps import expanded
+from einsumad.planning.one_sided import one_sided
 from einsumad.planning.options import progress_of_functions, progress_of_jacobians
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
@@ -113,6 +114,7 @@ def derive(
 def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node]) -> Derived:
     progress = progress_of_functions()
     earlier = progress.earlier() if request.highest else progress
+    roots = one_sided(roots, sources)
     smooth = normalise(expanded(normalise(roots, earlier), request.highest), earlier)
 
     def made() -> Derived:
