@@ -70,9 +70,11 @@ class Explanation:
         return [expression_text(node) for node in self.outputs]
 
     def candidates(self) -> list[str]:
-        """A line for each order of multiplication that was compared."""
+        """A line for each order of multiplication that was compared, which is done by the work for dense tensors."""
         lines: list[str] = []
         for choice in self.choices:
+            if self.parts and choice.candidates:
+                lines.append("candidates, by their work without the structure:")
             for candidate in choice.candidates:
                 mark = "  <- chosen" if candidate.mode == choice.mode else ""
                 cost = candidate.cost

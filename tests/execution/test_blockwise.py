@@ -237,6 +237,8 @@ def test_structured_hessians_take_little_memory_and_say_so():
             np.testing.assert_allclose(H[i, j].dense(), G[i][j], rtol=1e-10, atol=1e-9)
     text = str(ea.explain(ea.hessian(loss, (0, 1), compressed=True), b, u))
     assert f"parts of an index of {n}" in text
+    assert "candidates, by their work without the structure:\ncandidate" in text
+    assert "without the structure" not in str(ea.explain(ea.hessian(loss, (0, 1)), b, u))
 
 
 def of_rows():
