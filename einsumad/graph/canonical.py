@@ -42,6 +42,24 @@ def canonical_form(
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
+def keeps_order(operands: Sequence[Node], others: Sequence[Node]) -> bool:
+    """Whether others in the place of operands in canonical order are in canonical order with the same labels.
+
+    They are if each has the form of the one whose place it takes, and those of one form stand to each other as these:
+    nothing else of a node has a part in the order.
+    """
+    for mine, other in zip(operands, others, strict=True):
+        if mine.form != other.form:
+            return False
+    for (first, second), (mine, other) in zip(pairwise(others), pairwise(operands), strict=True):
+        if first.form == second.form:
+            if (first is second) != (mine is other):
+                return False
+            if first is not second and order_key(first) > order_key(second):
+                return False
+    return True
+
+
 def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[Labels, ...]:
     new = {label: position for position, label in enumerate(output)}
     return tuple([tuple([new.setdefault(label, len(new)) for label in labels]) for labels in inputs])

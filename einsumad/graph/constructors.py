@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import IndexNotationError, ShapeError
-from einsumad.graph.canonical import canonical_form
+from einsumad.graph.canonical import canonical_form, keeps_order
 from einsumad.graph.interning import intern_leaf, intern_node
 from einsumad.graph.nodes import (
     Add,
@@ -123,6 +123,13 @@ def einsum(
     if result.kind != "f":
         _check_exact(result, operands, number, adds_terms(operands, inputs, output))
     return intern_node(Einsum, tuple([sizes[label] for label in places]), result, ordered, number, labels)
+
+
+def with_operands(node: Einsum, operands: Sequence[Node]) -> Einsum:
+    """The product of other operands, of the same shapes; those of equal forms in the same order are in canonical order."""
+    if keeps_order(node.operands, operands):
+        return intern_node(Einsum, node.shape, node.dtype, tuple(operands), node.coefficient, node.inputs)
+    return einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
 def adds_terms(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> bool:
