@@ -126,7 +126,7 @@ def einsum(
 
 
 def with_operands(node: Einsum, operands: Sequence[Node]) -> Einsum:
-    """The product of other operands, of the same shapes; those of equal forms in the same order are in canonical order."""
+    """The product of other operands of the same shapes; where they keep the canonical order, nothing is looked for."""
     if keeps_order(node.operands, operands):
         return intern_node(Einsum, node.shape, node.dtype, tuple(operands), node.coefficient, node.inputs)
     return einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)

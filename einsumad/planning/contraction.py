@@ -63,7 +63,6 @@ from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
-
 _held: ContextVar[list[Node] | None] = ContextVar("products that were taken apart", default=None)
 
 

@@ -16,15 +16,15 @@ from einsumad.rewriting.rules import SINGLE, Context, Rule, stepwise
 
 def annihilate(node: Einsum, _: Context) -> Node | None:
     """A structural zero wins over every other factor; so does a sum over nothing."""
-    if node.coefficient == 0 or any(isinstance(operand, Zero) for operand in node.operands):
-        return zero(node.shape, node.dtype)
     rank = len(node.shape)
+    nothing = node.coefficient == 0
     for operand, labels in zip(node.operands, node.inputs, strict=True):
-        if 0 in operand.shape and any(
-            size == 0 and label >= rank for label, size in zip(labels, operand.shape, strict=True)
-        ):
-            return zero(node.shape, node.dtype)
-    return None
+        if isinstance(operand, Zero):
+            nothing = True
+        elif 0 in operand.shape:
+            sizes = zip(labels, operand.shape, strict=True)
+            nothing = nothing or any(size == 0 and label >= rank for label, size in sizes)
+    return zero(node.shape, node.dtype) if nothing else None
 
 
 def resolve_units(work: Product, _: Context) -> bool:
