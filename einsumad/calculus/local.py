@@ -109,9 +109,10 @@ def _product_rule(node: Einsum, position: int) -> Factors:
         if len(places) > 1:
             operands.append(unit(size, len(places), node.dtype))
             inputs.append(places)
-    return Factors(
-        [ones((), node.dtype), *operands], [[], *inputs], [*range(rank), *primed], node.coefficient, node.dtype
-    )
+    if all(operand.dtype != node.dtype for operand in operands):
+        operands.append(ones((), node.dtype))
+        inputs.append([])
+    return Factors(operands, inputs, [*range(rank), *primed], node.coefficient, node.dtype)
 
 
 def _elementwise_rule(node: Elementwise, position: int) -> tuple[Factors, ...]:

@@ -64,9 +64,9 @@ def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> 
     own = asked.variables.arguments()
     if not depends_on_outer(found, own):
         return None
-    outer = {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
-    note(Given(derivation.outputs, derivation.slots, tuple(outer.values())))
-    return outer
+    stand = tuple([outer_node(leaf, own) for leaf in found])
+    note(Given(derivation.outputs, derivation.slots, stand))
+    return dict(zip(derivation.slots, stand, strict=True))
 
 
 def derivation_of(asked: Asked, builder: Builder | None = None) -> tuple[Derivation, tuple[Leaf, ...]]:
