@@ -8,9 +8,8 @@ rules of their own. What has no rule raises; it never contributes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from einsumad.functions import general_function, partial_of
 from einsumad.graph import Add, Einsum, Elementwise, General, Node, Number, Zero, einsum, ones, unit
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Factors:
+class Factors(NamedTuple):
     """A product that is no node yet, with the labels of its axes: what is multiplied with it takes in its factors."""
 
     operands: Sequence[Node]

@@ -24,14 +24,6 @@ class Given(NamedTuple):
     stand: tuple[Node, ...]
 
 
-class OverSlots(NamedTuple):
-    """A graph over slots, these in the order of the leaves that they stand for, and whether it is in normal form."""
-
-    outputs: tuple[Node, ...]
-    slots: tuple[Leaf, ...]
-    settled: bool
-
-
 _given: ContextVar[list[Given] | None] = ContextVar("what transforms gave", default=None)
 
 
@@ -53,14 +45,19 @@ def note(given: Given) -> None:
         noted.append(given)
 
 
-def over_slots(outputs: Sequence[Node], found: Sequence[Leaf], noted: Sequence[Given]) -> OverSlots:
-    """A traced graph over slots for the leaves that were found in it; those of its derivation, where there is one."""
+def over_slots(
+    outputs: Sequence[Node], found: Sequence[Leaf], noted: Sequence[Given]
+) -> tuple[tuple[Node, ...], tuple[Leaf, ...], bool]:
+    """A traced graph over slots for the leaves that were found in it; those of its derivation, where there is one.
+
+    Then the slots in the order of the leaves, and whether the graph is in normal form.
+    """
     given = noted[0] if len(noted) == 1 else Given((), (), ())
     known = dict(zip(given.stand, given.slots, strict=True))
     fresh = count(len(given.slots))
     slots = tuple([known.get(node) or _slot(node, next(fresh)) for node in found])
     graph = substitute(outputs, dict(zip(found, slots, strict=True)))
-    return OverSlots(graph, slots, bool(graph) and set(given.outputs).issuperset(graph))
+    return graph, slots, bool(graph) and set(given.outputs).issuperset(graph)
 
 
 def _slot(node: Leaf, number: int) -> Leaf:
