@@ -6,40 +6,44 @@ axes of the right one, in order.
 
 from __future__ import annotations
 
-from einsumad.calculus.local import identity
+from einsumad.calculus.local import Factors, Term, identity
 from einsumad.graph import Einsum, Labels, Node, add, cast, einsum, product_dtype
 
 
-def chain(left: Node, right: Node, middle: int, inline: Node | None = None) -> Node:
-    """``sum over m of left[a, m] * right[m, b]`` over `middle` axes m; the factors of `inline` join the product.
-
-    (Laue, Mitterreiter, Giesen, AAAI 2020, section 3.) Joining the factors of a local Jacobian keeps its deltas
-    resolvable by renaming; the other factor stays one operand, so the work for each step does not grow with the chain.
-    """
-    if inline is not None and inline is identity(inline.shape[:middle], inline.dtype):
-        return cast(right if inline is left else left, product_dtype([left, right]))
+def chain(left: Node, right: Node, middle: int) -> Node:
+    """``sum over m of left[a, m] * right[m, b]`` over `middle` axes m."""
     lead, trail = len(left.shape) - middle, len(right.shape) - middle
-    outer = list(range(lead + trail))
-    shared = list(range(lead + trail, lead + trail + middle))
-    next_label = lead + trail + middle
-    operands: list[Node] = []
+    outer, shared = range(lead + trail), range(lead + trail, lead + trail + middle)
+    return einsum([left, right], [[*outer[:lead], *shared], [*shared, *outer[lead:]]], outer)
+
+
+def through(term: Term, other: Node, middle: int, *, first: bool) -> Node:
+    """The chain of a term of a local Jacobian and another one, of which the term is the `first` or the second.
+
+    (Laue, Mitterreiter, Giesen, AAAI 2020, section 3.) The factors of the term join the product, which keeps their
+    deltas resolvable by renaming; the other one stays one operand, so the work for each step does not grow with the
+    chain.
+    """
+    if isinstance(term, Node):
+        if term is identity(term.shape[:middle], term.dtype):
+            return cast(other, product_dtype([term, other]))
+        if not isinstance(term, Einsum):
+            return chain(term, other, middle) if first else chain(other, term, middle)
+        term = Factors(term.operands, term.inputs, range(len(term.shape)), term.coefficient, term.dtype)
+    rank = len(term.output) + len(other.shape) - 2 * middle
+    outer, shared = range(rank), range(rank, rank + middle)
+    lead = (len(term.output) if first else len(other.shape)) - middle
+    before, after = [*outer[:lead], *shared], [*shared, *outer[lead:]]
+    names = dict(zip(term.output, before if first else after, strict=True))
+    next_label = rank + middle
     inputs: list[Labels] = []
-    coefficient: int | float = 1
-    for factor, axes in ((left, outer[:lead] + shared), (right, shared + outer[lead:])):
-        if factor is inline and isinstance(factor, Einsum):
-            coefficient = coefficient * factor.coefficient
-            names = dict(enumerate(axes))
-            for operand, labels in zip(factor.operands, factor.inputs, strict=True):
-                for label in labels:
-                    if label not in names:
-                        names[label] = next_label
-                        next_label += 1
-                operands.append(operand)
-                inputs.append(tuple([names[label] for label in labels]))
-        else:
-            operands.append(factor)
-            inputs.append(tuple(axes))
-    return einsum(operands, inputs, outer, coefficient)
+    for labels in term.inputs:
+        for label in labels:
+            if label not in names:
+                names[label] = next_label
+                next_label += 1
+        inputs.append(tuple([names[label] for label in labels]))
+    return einsum([*term.operands, other], [*inputs, after if first else before], outer, term.coefficient)
 
 
 def accumulate(terms: list[Node]) -> Node:

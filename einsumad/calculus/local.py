@@ -7,13 +7,32 @@ rules of their own. What has no rule raises; it never contributes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from einsumad.errors import DifferentiationError
 from einsumad.functions import general_function, partial_of
-from einsumad.graph import Add, Einsum, Elementwise, General, Node, Zero, einsum, ones, unit
+from einsumad.graph import Add, Einsum, Elementwise, General, Node, Number, Zero, einsum, ones, unit
+
+
+class Factors(NamedTuple):
+    """A product that is no node yet, with the labels of its axes: what is multiplied with it takes in its factors."""
+
+    operands: Sequence[Node]
+    inputs: Sequence[Sequence[int]]
+    output: Sequence[int]
+    coefficient: Number
+    dtype: np.dtype
+
+    def node(self) -> Node:
+        """The product."""
+        return einsum(self.operands, self.inputs, self.output, self.coefficient, self.dtype)
+
+
+Term: TypeAlias = Node | Factors
 
 
 def is_active(node: Node) -> bool:
@@ -35,6 +54,11 @@ def flows(node: Node, position: int) -> bool:
 
 def local_jacobian(node: Node, position: int) -> tuple[Node, ...]:
     """Terms of the derivative of `node` with respect to its operand at `position`; no terms where it is zero."""
+    return tuple([term.node() if isinstance(term, Factors) else term for term in local_terms(node, position)])
+
+
+def local_terms(node: Node, position: int) -> tuple[Term, ...]:
+    """The same terms, products as their factors."""
     match node:
         case Einsum():
             return (_product_rule(node, position),)
@@ -57,7 +81,7 @@ def identity(shape: tuple[int, ...], dtype: np.dtype) -> Node:
     return einsum(deltas, [(axis, rank + axis) for axis in range(rank)], range(2 * rank))
 
 
-def _product_rule(node: Einsum, position: int) -> Node:
+def _product_rule(node: Einsum, position: int) -> Factors:
     """``d C[s3] / d A[s1'] = prod of the other operands * prod over l in s1 of delta(l, l')``.
 
     Laue, Mitterreiter, Giesen (AAAI 2020), theorems 2 and 5, with the chain rule left out. A summed label is renamed
@@ -83,12 +107,13 @@ def _product_rule(node: Einsum, position: int) -> Node:
         if len(places) > 1:
             operands.append(unit(size, len(places), node.dtype))
             inputs.append(places)
-    return einsum(
-        [ones((), node.dtype), *operands], [[], *inputs], [*range(rank), *primed], node.coefficient, node.dtype
-    )
+    if all(operand.dtype != node.dtype for operand in operands):
+        operands.append(ones((), node.dtype))
+        inputs.append([])
+    return Factors(operands, inputs, [*range(rank), *primed], node.coefficient, node.dtype)
 
 
-def _elementwise_rule(node: Elementwise, position: int) -> tuple[Node, ...]:
+def _elementwise_rule(node: Elementwise, position: int) -> tuple[Factors, ...]:
     """``d f(A)[s1] / d A[s1'] = f'(A)[s1] * delta(s1, s1')`` (ibid., theorems 3 and 6 for functions of one operand)."""
     partial = partial_of(node, position)
     if partial is None:
@@ -96,4 +121,4 @@ def _elementwise_rule(node: Elementwise, position: int) -> tuple[Node, ...]:
     rank = len(node.shape)
     deltas = [unit(size, 2, node.dtype) for size in node.shape]
     labels = [(axis, rank + axis) for axis in range(rank)]
-    return (einsum([partial, *deltas], [range(rank), *labels], range(2 * rank), 1, node.dtype),)
+    return (Factors([partial, *deltas], [range(rank), *labels], range(2 * rank), 1, node.dtype),)

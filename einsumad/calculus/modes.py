@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from einsumad.calculus.chain import accumulate, chain
-from einsumad.calculus.local import flows, is_active, local_jacobian
+from einsumad.calculus.chain import accumulate, through
+from einsumad.calculus.local import flows, is_active, local_terms
 from einsumad.graph import Node, topological
 
 
@@ -51,10 +51,10 @@ def push(roots: Sequence[Node], tangents: Mapping[Node, Node]) -> tuple[Node | N
         if node in known:
             continue
         terms = [
-            chain(term, known[operand], len(operand.shape), inline=term)
+            through(term, known[operand], len(operand.shape), first=True)
             for position, operand in enumerate(node.operands)
             if operand in known
-            for term in local_jacobian(node, position)
+            for term in local_terms(node, position)
         ]
         if terms:
             known[node] = accumulate(terms)
@@ -82,7 +82,7 @@ def pull(cotangents: Mapping[Node, Node], sources: Sequence[Node]) -> tuple[Node
         for position, operand in enumerate(node.operands):
             if operand in on_path:
                 contributions = [
-                    chain(cotangent, term, len(node.shape), inline=term) for term in local_jacobian(node, position)
+                    through(term, cotangent, len(node.shape), first=False) for term in local_terms(node, position)
                 ]
                 pending.setdefault(operand, []).extend(contributions)
     return tuple([found.get(source) for source in sources])

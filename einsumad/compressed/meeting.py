@@ -51,19 +51,24 @@ class Meeting:
         parts = self._parts(summed, most)
         if parts is None:
             return None
-        held: dict[int, list[int]] = {}
-        alone = len(parts)
+        held: list[list[int]] = [[] for _ in parts]
+        alone: list[list[int]] = []
         for place, span in enumerate(self.spans):
             here = span & summed
-            part = next((k for k, (met, _) in enumerate(parts) if met & here), alone + place) if here else alone + place
-            held.setdefault(part, []).append(place)
+            if not here:
+                alone.append([place])
+                continue
+            for part, (met, _) in enumerate(parts):
+                if met & here:
+                    held[part].append(place)
+                    break
         least: dict[frozenset[int], int] = {}
-        for part, (_, kept) in enumerate(parts):
-            if len(held[part]) > 1:
-                least[frozenset([id(self.items[place].node) for place in held[part]])] = self._volume(kept)
+        for places, (_, kept) in zip(held, parts, strict=True):
+            if len(places) > 1:
+                least[frozenset([id(self.items[place].node) for place in places])] = self._volume(kept)
         if sum(least.values()) > most:
             return None
-        ordered = sorted(held.values(), key=lambda places: places[-1])
+        ordered = sorted([*held, *alone], key=lambda places: places[-1])
         return [[self.items[place] for place in places] for places in ordered]
 
     def _parts(self, summed: int, most: int) -> list[tuple[int, int]] | None:

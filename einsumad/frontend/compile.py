@@ -21,6 +21,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.execution import BlockwisePlan, CompiledPlan, check_numba, compile_planned
 from einsumad.execution.backends import ArrayPlan, common_home, home_of, library_of, ready_for, shape_and_dtype
+from einsumad.frontend.derived import noting, over_slots
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.recording import Captured, keeping
@@ -32,8 +33,16 @@ from einsumad.frontend.transforms import Transform, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import is_variable
-from einsumad.graph import Leaf, structural_key, with_slots
-from einsumad.planning import checked_limit, make_plan, options_for, plan_within, planning_key, progress_of_jacobians
+from einsumad.graph import Leaf, structural_key
+from einsumad.planning import (
+    checked_limit,
+    make_plan,
+    options_for,
+    plan_within,
+    planning_key,
+    products_held,
+    progress_of_jacobians,
+)
 from einsumad.rewriting import normalise
 
 
@@ -111,7 +120,8 @@ class Compiled:
             program = self._by_signature.get(signature)
             program = None if program is None else program.now()
             if program is None:
-                program = trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
+                with products_held():
+                    program = trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
                 if program is None:
                     return self.function(*args, **kwargs)
                 self._by_signature[signature] = program
@@ -162,7 +172,7 @@ def trace_program(
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
-    with keeping() as kept, copies_within(memory_limit):
+    with keeping() as kept, noting() as noted, copies_within(memory_limit):
         outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
     _, found = structural_key([*inputs, *outputs])
     if any(is_variable(leaf) for leaf in found[len(inputs) :]):
@@ -171,9 +181,9 @@ def trace_program(
     home = common_home([given, *map(home_of, captured)])
     if home is not None and any(library_of(value) and home.array_library.is_abstract(value) for value in captured):
         return None
-    graph, slots = with_slots(outputs, found)
+    graph, slots, settled = over_slots(outputs, found, noted)
     with spending("planning"), options_for(graph):
-        expressions = normalise(graph, progress_of_jacobians())
+        expressions = graph if settled else normalise(graph, progress_of_jacobians())
         if home is not None:
             whole = make_plan(expressions, slots, memory_limit)
         else:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.errors import ShapeError
 from einsumad.frontend.cache import Derivation, find_or_derive, run
+from einsumad.frontend.derived import Given, note
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
@@ -63,7 +64,9 @@ def outer_nodes(asked: Asked, derivation: Derivation, found: Sequence[Leaf]) -> 
     own = asked.variables.arguments()
     if not depends_on_outer(found, own):
         return None
-    return {slot: outer_node(leaf, own) for slot, leaf in zip(derivation.slots, found, strict=True)}
+    stand = tuple([outer_node(leaf, own) for leaf in found])
+    note(Given(derivation.outputs, derivation.slots, stand))
+    return dict(zip(derivation.slots, stand, strict=True))
 
 
 def derivation_of(asked: Asked, builder: Builder | None = None) -> tuple[Derivation, tuple[Leaf, ...]]:

@@ -27,7 +27,7 @@ from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, 
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.walking import Walk
 from einsumad.graph import Node
-from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key
+from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key, products_held
 
 Argnums = int | tuple[int, ...]
 
@@ -108,7 +108,8 @@ class Transform:
         if self.in_structure is not None:
             results, ready = results_of(asked, self.memory_limit)
             return self.in_structure(found, results), ready
-        outputs, ready = answer_and_source(asked, self.memory_limit)
+        with products_held():
+            outputs, ready = answer_and_source(asked, self.memory_limit)
         return self.arrange(found, outputs), ready
 
     def _answer_on_walk(

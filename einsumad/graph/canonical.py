@@ -7,7 +7,7 @@ is still legal and deterministic, and only sharing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from itertools import chain, pairwise, permutations, product
 from math import factorial, prod
 from typing import Any
@@ -18,7 +18,7 @@ _MOST_ORDERS_TRIED = 720
 
 
 def canonical_form(
-    operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]
+    operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Collection[int]
 ) -> tuple[tuple[Node, ...], tuple[Labels, ...]]:
     """Operands and labels in canonical order; output labels become 0, 1, ... in the order of the axes."""
     if len(operands) < 2:
@@ -32,6 +32,9 @@ def canonical_form(
     forms = [operand.form for operand in operands]
     if len(set(forms)) == len(forms):  # the first part of the key tells them all apart
         order = sorted(range(len(forms)), key=forms.__getitem__)
+    elif len(set(operands)) == len(forms):
+        keys = [order_key(operand) for operand in operands]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
     else:
         ranks = {node: place for place, node in enumerate(sorted(set(operands), key=order_key))}
         own = [ranks[operand] for operand in operands]
@@ -39,12 +42,30 @@ def canonical_form(
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
-def _relabel(inputs: Iterable[Sequence[int]], output: Sequence[int]) -> tuple[Labels, ...]:
+def keeps_order(operands: Sequence[Node], others: Sequence[Node]) -> bool:
+    """Whether others in the place of operands in canonical order are in canonical order with the same labels.
+
+    They are if each has the form of the one whose place it takes, and those of one form stand to each other as these:
+    nothing else of a node has a part in the order.
+    """
+    for mine, other in zip(operands, others, strict=True):
+        if mine.form != other.form:
+            return False
+    for (first, second), (mine, other) in zip(pairwise(others), pairwise(operands), strict=True):
+        if first.form == second.form:
+            if (first is second) != (mine is other):
+                return False
+            if first is not second and order_key(first) > order_key(second):
+                return False
+    return True
+
+
+def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[Labels, ...]:
     new = {label: position for position, label in enumerate(output)}
     return tuple([tuple([new.setdefault(label, len(new)) for label in labels]) for labels in inputs])
 
 
-def _order_equal_operands(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> list[int]:
+def _order_equal_operands(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Collection[int]) -> list[int]:
     """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
 
     Operands with the same labels are interchangeable and stay together.
@@ -79,7 +100,7 @@ def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[i
     return True
 
 
-def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> dict[int, int]:
+def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Collection[int]) -> dict[int, int]:
     """A colour for each label, refined by the operands and axes it meets until nothing changes.
 
     In each round only labels that meet one whose colour has changed are looked at: the time is linear for chains. (J.

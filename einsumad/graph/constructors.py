@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import IndexNotationError, ShapeError
-from einsumad.graph.canonical import canonical_form
+from einsumad.graph.canonical import canonical_form, keeps_order
 from einsumad.graph.interning import intern_leaf, intern_node
 from einsumad.graph.nodes import (
     Add,
@@ -112,18 +112,24 @@ def einsum(
         if len(shape) != len(indices):
             raise IndexNotationError(f"index tuple {tuple(indices)} does not fit an operand of shape {shape}")
         for label, size in zip(indices, shape, strict=True):
-            if label not in sizes:
-                sizes[label] = size
-            elif sizes[label] != size:
+            if sizes.setdefault(label, size) != size:
                 raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
-    if len(set(output)) != len(output) or not sizes.keys() >= set(output):
+    places = {label: axis for axis, label in enumerate(output)}
+    if len(places) != len(output) or not places.keys() <= sizes.keys():
         raise IndexNotationError(f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}")
-    ordered, labels = canonical_form(operands, inputs, output)
+    ordered, labels = canonical_form(operands, inputs, places)
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
-    number = canonical_number(coefficient)
+    number = coefficient if type(coefficient) is int else canonical_number(coefficient)
     if result.kind != "f":
         _check_exact(result, operands, number, adds_terms(operands, inputs, output))
-    return intern_node(Einsum, tuple([sizes[label] for label in output]), result, ordered, number, labels)
+    return intern_node(Einsum, tuple([sizes[label] for label in places]), result, ordered, number, labels)
+
+
+def with_operands(node: Einsum, operands: Sequence[Node]) -> Einsum:
+    """The product of other operands of the same shapes; where they keep the canonical order, nothing is looked for."""
+    if keeps_order(node.operands, operands):
+        return intern_node(Einsum, node.shape, node.dtype, tuple(operands), node.coefficient, node.inputs)
+    return einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
 def adds_terms(operands: Sequence[Node], inputs: Sequence[Sequence[int]], output: Sequence[int]) -> bool:

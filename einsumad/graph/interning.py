@@ -7,6 +7,7 @@ object for as long as one of them lives, in every thread.
 from __future__ import annotations
 
 import marshal
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,14 +15,29 @@ from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakValueDictionary
+from weakref import ref
+
+import numpy as np
 
 from einsumad.graph.nodes import Leaf, LeafKey, Node
 from einsumad.locks import module_lock
 
 _LEAVES_IN_ORDER_KEY = 8
+_TEXTS = {dtype: dtype.str for dtype in map(np.dtype, ("?", "f", "d", "i", "l"))}
+"""The texts of common dtypes, which NumPy makes anew at each look."""
 _MARSHAL_VERSION = 2  # the last version without back references, hence a function of the content alone
-_table: WeakValueDictionary[bytes, Node] = WeakValueDictionary()
+
+
+class _Entry(ref[Node]):
+    """A node for as long as it lives, and the digest under which it stands."""
+
+    __slots__ = ("digest",)
+    digest: bytes
+
+
+_table: dict[bytes, _Entry] = {}
+_gone: deque[_Entry] = deque()
+"""The entries of nodes that have died since a node was entered: only who holds the lock takes entries out."""
 # reentrant: a collection that starts inside may run finalisers that build graph
 _lock = module_lock()
 
@@ -32,9 +48,9 @@ N = TypeVar("N", bound=Node)
 
 def intern_node(kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tuple[Node, ...], *own: Any) -> N:
     """The node of this kind and content, made if none is alive. `own` are the kind's own fields, plain data."""
-    content = marshal.dumps((kind.__name__, shape, dtype.str, own), _MARSHAL_VERSION)
+    content = marshal.dumps((kind.__name__, shape, _TEXTS.get(dtype) or dtype.str, own), _MARSHAL_VERSION)
     digest = _digest(content, [operand.digest for operand in operands])
-    found: Any = _table.get(digest)
+    found: Any = _living(digest)
     if found is None:
         form = _digest(content, [operand.form for operand in operands])
         found = _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
@@ -76,7 +92,7 @@ def mould_of(node: Node) -> Mould:
 def intern_cast(mould: Mould, operands: tuple[Node, ...]) -> Node:
     """The node of a mould and operands whose forms are those of the operands that it was taken from."""
     digest = _digest(mould.content, [operand.digest for operand in operands])
-    found = _table.get(digest)
+    found = _living(digest)
     if found is None:
         kind, shape, dtype, _, form, own = mould
         found = _enter(kind(shape, dtype, operands, digest, form, _first_leaves(operands), *own))
@@ -89,7 +105,7 @@ def intern_cast(mould: Mould, operands: tuple[Node, ...]) -> Node:
 def intern_leaf(shape: tuple[int, ...], dtype: Any, key: LeafKey, name: str | None, facts: tuple[str, ...]) -> Leaf:
     """The leaf of this key and content, made if none is alive."""
     digest, form = leaf_digests(shape, dtype, key, name, facts)
-    found = _table.get(digest)
+    found = _living(digest)
     if found is not None:
         return found  # type: ignore[return-value]  # the kind is part of the digest
     # numbers are ordered by their text, because NaN has no order
@@ -128,7 +144,7 @@ def apart(node: N, operands: tuple[Node, ...], owner: bytes) -> N:
 
 def is_interned(node: Node) -> bool:
     """Whether the node is the one that stands for its content."""
-    return _table.get(node.digest) is node
+    return _living(node.digest) is node
 
 
 def _digest(content: bytes, operands: list[bytes]) -> bytes:
@@ -147,6 +163,23 @@ def _first_leaves(operands: tuple[Node, ...]) -> tuple[LeafKey, ...]:
     return tuple(seen)[:_LEAVES_IN_ORDER_KEY]
 
 
+def _living(digest: bytes) -> Node | None:
+    entry = _table.get(digest)
+    return None if entry is None else entry()
+
+
 def _enter(made: N) -> N:
+    """The node of this digest: the one that was just made, or another that lives."""
+    entry = _Entry(made, _gone.append)
+    entry.digest = made.digest
     with _lock:
-        return _table.setdefault(made.digest, made)  # type: ignore[return-value]  # the kind is part of the digest
+        while _gone:
+            dead = _gone.popleft()
+            if _table.get(dead.digest) is dead:
+                del _table[dead.digest]
+        known = _table.setdefault(made.digest, entry)
+        living = made if known is entry else known()
+        if living is None:
+            _table[made.digest] = entry
+            return made
+    return living  # type: ignore[return-value]  # the kind is part of the digest

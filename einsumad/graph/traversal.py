@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from einsumad.graph.constructors import add, einsum, elementwise, general, selection
+from einsumad.graph.constructors import add, elementwise, general, selection, with_operands
 from einsumad.graph.nodes import Add, Einsum, Elementwise, General, Leaf, Node, Selection
 
 
@@ -65,7 +65,7 @@ def rebuild(node: Node, operands: Sequence[Node]) -> Node:
         return node
     match node:
         case Einsum():
-            return einsum(operands, node.inputs, range(len(node.shape)), node.coefficient, node.dtype)
+            return with_operands(node, operands)
         case Add():
             return add(operands, node.dtype)
         case Elementwise():

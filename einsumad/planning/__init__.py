@@ -3,7 +3,7 @@
 Imports graph, functions, calculus and rewriting. A plan is frozen data that can be printed.
 """
 
-from einsumad.planning.contraction import binarise
+from einsumad.planning.contraction import binarise, products_held
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.distribution import distribute
@@ -82,6 +82,7 @@ __all__ = [
     "plan_within",
     "planner_options",
     "planning_key",
+    "products_held",
     "progress_of_functions",
     "progress_of_jacobians",
     "readable_bytes",

@@ -11,7 +11,9 @@ smallest tensor on the way. Deltas and spread axes come last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from math import prod
 from weakref import WeakKeyDictionary
@@ -61,12 +63,25 @@ from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
+_held: ContextVar[list[Node] | None] = ContextVar("products that were taken apart", default=None)
 
-def binarise(roots: Sequence[Node], held: list[Node] | None = None) -> tuple[Node, ...]:
-    """The roots with every product written in primitive steps. Products that are taken apart are added to `held`.
 
-    For as long as these live, they are not taken apart again.
-    """
+@contextmanager
+def products_held() -> Iterator[None]:
+    """Within this context no product is taken apart twice: what is planned was taken apart to be compared."""
+    if _held.get() is not None:
+        yield
+        return
+    token = _held.set([])
+    try:
+        yield
+    finally:
+        _held.reset(token)
+
+
+def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The roots with every product written in primitive steps."""
+    held = _held.get()
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}

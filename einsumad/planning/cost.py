@@ -105,9 +105,11 @@ def total_cost(roots: Sequence[Node], known: dict[Node, Cost] | None = None) -> 
 
 def step_cost(node: Node) -> Cost:
     """The cost of one node given its operands; leaves and what is never stored cost nothing."""
-    if isinstance(node, Leaf | Structural) or constant_value(node) is not None:
+    if isinstance(node, Leaf | Structural):
         return Cost()
     kernel, operands = kernel_of(node)
+    if isinstance(kernel, Fill):
+        return Cost()
     sizes = [bytes_of(o.shape, o.dtype) if constant_value(o) is None else 0 for o in operands]
     return kernel_cost(kernel, [o.shape for o in operands], sizes, node.shape, node.dtype)
 

@@ -236,12 +236,12 @@ Kernel: TypeAlias = (
 
 def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
     """The kernel of a node whose products are primitive, and its operands."""
+    if isinstance(node, Einsum):
+        return _product_kernel(node)
     value = constant_value(node)
     if value is not None:
         return Fill(value), ()
     match node:
-        case Einsum():
-            return _product_kernel(node)
         case Add():
             return Sum((1,) * len(node.operands)), node.operands
         case Elementwise():
@@ -259,6 +259,8 @@ def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
 
 def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
     match kind_of(node):
+        case "constant":
+            return Fill(constant_value(node) or 0), ()
         case "layout":
             return Layout(node.inputs[0], node.coefficient), node.operands
         case "dense":

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import prod
 from typing import Any, NamedTuple
 
@@ -62,8 +62,7 @@ def is_mask(operand: Node) -> bool:
 
 def has_sum(node: Einsum) -> bool:
     """Whether the product sums over an index."""
-    ndim = len(node.shape)
-    return any(label >= ndim for labels in node.inputs for label in labels)
+    return max(chain.from_iterable(node.inputs), default=-1) >= len(node.shape)
 
 
 def in_turn(operands: Sequence[Node]) -> list[int]:
@@ -131,7 +130,7 @@ def kind_of(node: Einsum) -> str | None:
 
 
 def _repeats(node: Einsum) -> bool:
-    return any(len(set(labels)) < len(labels) for labels in node.inputs)
+    return sum(map(len, map(set, node.inputs))) < sum(map(len, node.inputs))
 
 
 def _is_contraction(node: Einsum) -> bool:

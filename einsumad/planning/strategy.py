@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
-from einsumad.planning.contraction import binarise
+from einsumad.planning.contraction import binarise, products_held
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
@@ -79,11 +79,11 @@ def jacobian(
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
     built = {mode: _build(root, sources, mode, progress) for mode in modes}
     costs: dict[tuple[Node, ...], Cost] = {}
-    held: list[Node] = []
     known: dict[Node, Cost] = {}
-    for nodes in built.values():
-        if nodes not in costs:
-            costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside))), held), known)
+    with products_held():
+        for nodes in built.values():
+            if nodes not in costs:
+                costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))), known)
     chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
     return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
 

@@ -112,7 +112,7 @@ def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
     for _ in range(_MOST_STEPS):
         freedom = _freedom(node, context)
         known = stable.get(node, ())
-        if any(not freedom & ~tried for tried in known):
+        if known and any(not freedom & ~tried for tried in known):
             return node
         following = _first_applied(node, context, progress.left_out)
         if following is None:

@@ -23,15 +23,15 @@ _DEEPEST = 4
 
 def share_masks(work: Product, context: Context) -> bool:
     """The masks of an operand are masks of the product; a mask that stands twice is dropped."""
-    pairs = list(zip(work.operands, work.inputs, strict=True))
     masks: set[PlacedMask] = set()
     repeated: list[int] = []
-    for k, pair in enumerate(pairs):
-        if is_mask(pair[0], work.dtype):
+    for k, operand in enumerate(work.operands if work.dtype != BOOL else ()):
+        if operand.dtype == BOOL:
+            pair = operand, work.inputs[k]
             if pair in masks:
                 repeated.append(k)
             masks.add(pair)
-    missing = _missing(pairs, masks, context) if len(pairs) > 1 else {}
+    missing = _missing(work, masks, context) if len(work.operands) > 1 else {}
     if repeated:
         work.drop(repeated)
     for mask, placed in missing:
@@ -39,16 +39,17 @@ def share_masks(work: Product, context: Context) -> bool:
     return bool(repeated or missing)
 
 
-def _missing(pairs: Sequence[PlacedMask], masks: set[PlacedMask], context: Context) -> dict[PlacedMask, None]:
+def _missing(work: Product, masks: set[PlacedMask], context: Context) -> dict[PlacedMask, None]:
     """The masks of operands that the product does not have itself."""
     known = context.notes.masks
     missing: dict[PlacedMask, None] = {}
-    for operand, labels in pairs:
+    for operand, labels in zip(work.operands, work.inputs, strict=True):
         if not isinstance(operand, (Einsum, Add)):
             continue
-        if operand not in known:
-            known[operand] = support(operand)
-        for mask, axes in known[operand]:
+        held = known.get(operand)
+        if held is None:
+            held = known[operand] = support(operand)
+        for mask, axes in held:
             pair = (mask, tuple([labels[axis] for axis in axes]))
             if pair not in masks:
                 missing[pair] = None

@@ -68,7 +68,7 @@ def read_first(node: Einsum, context: Context) -> Node | None:
 def read_diagonal(node: Einsum, context: Context) -> Node | None:
     """``f(A)[i,i] = f(A[i,i])``, for sums as for functions, where nothing else uses the function."""
     for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
-        if len(set(labels)) == len(labels) or not isinstance(operand, Elementwise | Add) or operand.dtype == BOOL:
+        if not isinstance(operand, (Elementwise, Add)) or len(set(labels)) == len(labels) or operand.dtype == BOOL:
             continue
         if context.is_shared(operand) or node.operands.count(operand) > 1 or support(operand):
             continue

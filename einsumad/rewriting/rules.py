@@ -83,13 +83,16 @@ def stepwise(name: str, law: str, measure: str, step: Step, needs: frozenset[obj
     return Rule(name, Einsum, law, measure, apply, needs, step)
 
 
+_NAMED = (Elementwise, General)
+
+
 def traits(operands: Iterable[Node]) -> frozenset[object]:
     """The kinds of operands and the names of their functions, :data:`MASK`, :data:`SINGLE`."""
     found: set[object] = set()
     last = None
     for operand in operands:
         found.add(type(operand))
-        if isinstance(operand, (Elementwise, General)):
+        if isinstance(operand, _NAMED):
             found.add(operand.function)
         if operand.dtype is not last:
             last = operand.dtype

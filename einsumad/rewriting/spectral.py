@@ -188,7 +188,10 @@ def spectral_sum(node: Einsum, context: Context) -> Node | None:
     The same for singular values and for left with right singular vectors.
     """
     known = context.notes.spectrum
-    if not any(_has_spectrum(operand, known) for operand in node.operands):
+    for operand in node.operands:
+        if known.get(operand) or (operand not in known and _has_spectrum(operand, known)):
+            break
+    else:
         return None
     found = _of_labels(node)
     if found is None:

@@ -7,7 +7,7 @@ labels, and at most one tensor of ones, over output labels that nothing else cov
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from einsumad.graph import Einsum, Node, Ones, Unit, Zero, ones, unit, zero
 from einsumad.rewriting.product import Product
@@ -16,23 +16,23 @@ from einsumad.rewriting.rules import SINGLE, Context, Rule, stepwise
 
 def annihilate(node: Einsum, _: Context) -> Node | None:
     """A structural zero wins over every other factor; so does a sum over nothing."""
-    if node.coefficient == 0 or any(isinstance(operand, Zero) for operand in node.operands):
-        return zero(node.shape, node.dtype)
     rank = len(node.shape)
+    nothing = node.coefficient == 0
     for operand, labels in zip(node.operands, node.inputs, strict=True):
-        if 0 in operand.shape and any(
-            size == 0 and label >= rank for label, size in zip(labels, operand.shape, strict=True)
-        ):
-            return zero(node.shape, node.dtype)
-    return None
+        if isinstance(operand, Zero):
+            nothing = True
+        elif 0 in operand.shape:
+            sizes = zip(labels, operand.shape, strict=True)
+            nothing = nothing or any(size == 0 and label >= rank for label, size in sizes)
+    return zero(node.shape, node.dtype) if nothing else None
 
 
 def resolve_units(work: Product, _: Context) -> bool:
     """Rename a summed index along a delta; tie output indices by one delta and write the first of them elsewhere."""
     units = [k for k, operand in enumerate(work.operands) if isinstance(operand, Unit)]
-    groups = _tied_labels(work, units)
-    if _is_resolved(work, units, groups):
+    if _is_resolved(work, units):
         return False
+    groups = _tied_labels(work, units)
     sizes = work.sizes()
     work.drop(units)
     names: dict[int, int] = {}
@@ -64,14 +64,19 @@ def _tied_labels(work: Product, units: Sequence[int]) -> list[list[int]]:
     return sorted(sorted(group) for group in classes)
 
 
-def _is_resolved(work: Product, units: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
+def _is_resolved(work: Product, units: Sequence[int]) -> bool:
     """Whether each class is one delta over output labels, of which nothing else has any but the first."""
-    if sorted(work.inputs[k] for k in units) != list(map(tuple, groups)):
-        return False
-    others = set(chain(*[labels for k, labels in enumerate(work.inputs) if k not in units]))
-    return all(
-        group[-1] < work.rank and others.isdisjoint(group[1:]) and work.shape[group[0]] > 1 for group in groups
-    ) and all(work.operands[k].dtype == work.dtype for k in units)
+    tied: set[int] = set()
+    for k in units:
+        labels = work.inputs[k]
+        rises = all(first < second for first, second in pairwise(labels))
+        if not rises or labels[-1] >= work.rank or work.shape[labels[0]] <= 1 or not tied.isdisjoint(labels):
+            return False
+        if work.operands[k].dtype != work.dtype:
+            return False
+        tied.update(labels)
+    later = tied.difference([work.inputs[k][0] for k in units])
+    return all(later.isdisjoint(labels) for k, labels in enumerate(work.inputs) if k not in units)
 
 
 def reduce_ones(work: Product, _: Context) -> bool:

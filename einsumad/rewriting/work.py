@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from einsumad.graph import BOOL, Affine, Labels, Node, Ones, Selection, Unit
 
+_MAPS = (Affine, Selection)
 _MOVED = 2  # entries written count twice the work of one multiplication: they are written and read again
 
 
@@ -61,9 +62,8 @@ def _placed_entries(
     """The entries of a result that deltas over its indices leave; all of them where there are none."""
     tied: set[int] = set()
     for operand, labels in zip(operands, inputs, strict=True):
-        held = [label for label in labels if label in kept]
-        if isinstance(operand, Unit) and len(held) > 1:
-            tied.update(held[1:])
+        if isinstance(operand, Unit):
+            tied.update([label for label in labels if label in kept][1:])
     return volume(kept - tied, sizes)
 
 
@@ -72,13 +72,13 @@ def _core_work(
 ) -> tuple[int, int]:
     """The work of what is stored of a product; and its entries where they are to be spread or placed on diagonals."""
     names = _tied_names(operands, inputs, kept)
-    sets = [
-        _as_bits([names.get(label, label) for label in labels])
-        for operand, labels in zip(operands, inputs, strict=True)
-        if not isinstance(operand, Ones) and not _renames(operand) and operand.dtype != BOOL
-    ]
+    sets: list[int] = []
     every = 0
-    for bits in sets:
+    for operand, labels in zip(operands, inputs, strict=True):
+        if isinstance(operand, Ones) or operand.dtype == BOOL or _renames(operand):
+            continue
+        bits = _as_bits([names.get(label, label) for label in labels] if names else labels)
+        sets.append(bits)
         every |= bits
     core = _as_bits([names.get(label, label) for label in kept]) & every
     contraction = _Contraction(sets, core, sizes)
@@ -87,16 +87,16 @@ def _core_work(
 
 def _renames(operand: Node) -> bool:
     """Whether the operand gives one index for another: a delta, or a map from one index to another."""
-    return isinstance(operand, Unit) or (isinstance(operand, Affine | Selection) and len(operand.shape) == 2)
+    return isinstance(operand, Unit) or (isinstance(operand, _MAPS) and len(operand.shape) == 2)
 
 
 def _tied_names(operands: Sequence[Node], inputs: Sequence[Labels], kept: set[int]) -> dict[int, int]:
     names: dict[int, int] = {}
     for operand, labels in zip(operands, inputs, strict=True):
         if _renames(operand):
-            roots = sorted({names.get(label, label) for label in labels}, key=lambda label: (label not in kept, label))
-            tied = {label for label in names if names[label] in roots} | set(labels)
-            names.update(dict.fromkeys(tied, roots[0]))
+            roots = {names.get(label, label) for label in labels}
+            tied = [label for label, root in names.items() if root in roots]
+            names.update(dict.fromkeys([*tied, *labels], min(roots & kept or roots)))
     return names
 
 
@@ -125,19 +125,31 @@ class _Contraction:
         self.sizes = {1 << label: size for label, size in sizes.items()}
         self.kept = kept
         self.volumes: dict[int, int] = {0: 1}
-        self.factors = dict(enumerate(dict.fromkeys(sets)))
-        merged = sum(map(self.volume, sets)) - sum(map(self.volume, self.factors.values()))
+        distinct = list(dict.fromkeys(sets))
+        self.factors = dict(enumerate(distinct))
+        merged = sum(map(self.volume, sets)) - sum(map(self.volume, distinct)) if len(distinct) < len(sets) else 0
         self.done = (1 + _MOVED) * merged
         self.holders: dict[int, set[int]] = {}
-        for k, bits in self.factors.items():
-            for label in _members(bits):
-                self.holders.setdefault(label, set()).add(k)
+        for k, bits in enumerate(distinct):
+            rest = bits
+            while rest:
+                label = rest & -rest
+                rest ^= label
+                if label in self.holders:
+                    self.holders[label].add(k)
+                else:
+                    self.holders[label] = {k}
 
     def volume(self, bits: int) -> int:
         """The number of entries over a set of labels."""
         found = self.volumes.get(bits)
         if found is None:
-            found = self.volumes[bits] = prod([self.sizes[label] for label in _members(bits)])
+            found, rest, sizes = 1, bits, self.sizes
+            while rest:
+                label = rest & -rest
+                found *= sizes[label]
+                rest ^= label
+            self.volumes[bits] = found
         return found
 
     def together(self, label: int) -> int:
@@ -156,10 +168,12 @@ class _Contraction:
             if label in self.holders and size == self.volume(self.together(label)):
                 for other in _members(self._eliminate(label) & ~self.kept):
                     heappush(waiting, (self.volume(self.together(other)), other))
-        left = sorted(set(self.factors.values()), key=lambda bits: (self.volume(bits), bits))
+        left = sorted(set(self.factors.values()))
+        left.sort(key=self.volume)
         while len(left) > 1:  # with the smallest factor the one that makes least of it
             first = left.pop(0)
-            other = min(range(len(left)), key=lambda k: (self.volume(first | left[k]), k))
+            volumes = [self.volume(first | bits) for bits in left]
+            other = volumes.index(min(volumes))
             union = first | left.pop(other)
             self.done += (2 + _MOVED) * self.volume(union)
             left.insert(0, union)
@@ -167,7 +181,8 @@ class _Contraction:
 
     def _eliminate(self, label: int) -> int:
         """Multiply the factors with the label, sum over it and what only they have; the labels of the result."""
-        held = sorted(self.holders.pop(label), key=lambda k: (self.volume(self.factors[k]), k))
+        held = sorted(self.holders.pop(label))
+        held.sort(key=lambda k: self.volume(self.factors[k]))
         union = self.factors.pop(held[0])
         for k in held[1:]:
             union |= self.factors.pop(k)

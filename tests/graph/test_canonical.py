@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from einsumad.graph import add, einsum, leaf, multiply, ones, total, unit
+from einsumad.graph import Unit, add, einsum, leaf, multiply, ones, rebuild, total, unit
 from einsumad.graph.verify import verify
 from tests.graph.build import symbol
 from tests.graph.dense import dense
@@ -54,6 +54,23 @@ def test_the_canonical_form_has_the_value_that_was_written(written):
     for operand, labels in zip(operands, inputs, strict=True):
         arguments += [dense(operand, values), list(labels)]
     np.testing.assert_array_equal(dense(node, values), 3 * np.einsum(*arguments, list(output)))
+
+
+@settings(max_examples=max(500, settings().max_examples))
+@given(products(), st.data())
+def test_a_product_of_other_operands_is_the_one_that_is_written_anew(written, data):
+    """Whether they keep their order, as leaves of later names do, or change it, and where two become one."""
+    operands, inputs, output = written
+    node = einsum(operands, inputs, output, 3)
+    names = data.draw(st.lists(st.sampled_from("abcdefgh"), min_size=6, max_size=6))
+    others = {
+        leaf: symbol(f"{names[k]}{len(leaf.shape)}", *leaf.shape)
+        for k, leaf in enumerate(dict.fromkeys(o for o in node.operands if not isinstance(o, Unit)))
+    }
+    replaced = [others.get(operand, operand) for operand in node.operands]
+    again = rebuild(node, replaced)
+    assert again is einsum(replaced, node.inputs, range(len(node.shape)), 3)
+    verify([again])
 
 
 @given(st.permutations(range(5)))

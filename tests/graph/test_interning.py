@@ -10,7 +10,19 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from einsumad.graph import affine, einsum, elementwise, fresh_leaf, general, leaf, multiply, ones, unit, zero
+from einsumad.graph import (
+    affine,
+    einsum,
+    elementwise,
+    fresh_leaf,
+    general,
+    interning,
+    leaf,
+    multiply,
+    ones,
+    unit,
+    zero,
+)
 from tests.graph.build import symbol
 
 
@@ -69,6 +81,45 @@ def test_a_node_that_nobody_holds_is_gone():
     del node
     gc.collect()
     assert watch() is None
+
+
+def test_what_has_died_is_made_again_and_leaves_nothing_behind():
+    first = symbol("entered first", 3)  # those that died before are gone now
+    held = len(interning._table)
+    for _ in range(3):
+        nodes = [elementwise("exp", [symbol(f"short-lived {k}", 3)], (), float) for k in range(500)]
+        assert len(interning._table) >= 1000
+        assert all(interning.is_interned(node) for node in nodes)
+        del nodes
+        gc.collect()
+    last = symbol("entered last", 3)
+    assert len(interning._table) <= held + 10
+    assert (symbol("entered first", 3), symbol("entered last", 3)) == (first, last)
+
+
+def test_nodes_that_die_and_come_back_in_many_threads_are_one_object():
+    """Each round all threads make the same nodes, hold them until they were compared, and let them go."""
+    rounds, count = 40, 6
+    barrier = threading.Barrier(count)
+    made: list[list[object]] = [[] for _ in range(count)]
+    different: list[int] = []
+
+    def build(k):
+        for turn in range(rounds):
+            barrier.wait()
+            made[k] = [elementwise("cos", [symbol(f"round {place}", 3)], (), float) for place in range(50)]
+            barrier.wait()
+            if any(mine is not other for mine, other in zip(made[k], made[0], strict=True)):
+                different.append(turn)
+            barrier.wait()
+            made[k] = []
+
+    threads = [threading.Thread(target=build, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not different
 
 
 def test_many_threads_get_the_same_objects():

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 
 from einsumad.execution.reference import evaluate
 from einsumad.graph import Einsum, add, affine, einsum, leaves, ones, topological, unit
-from einsumad.planning.contraction import binarise
+from einsumad.planning import contraction
+from einsumad.planning.contraction import binarise, contraction_pairs, products_held
 from einsumad.planning.cost import total_cost
 from einsumad.planning.primitives import kind_of
 from tests.planning.products import products, variable
@@ -153,3 +154,24 @@ def test_what_is_merged_first_does_not_hide_what_masks_and_others_hold():
             evaluate([result], values)[0],
             np.einsum(*[a for pair in zip(arrays, inputs, strict=True) for a in pair], output),
         )
+
+
+def test_products_that_are_held_are_not_taken_apart_again(monkeypatch):
+    """Without that the steps of a product that nobody needs are let go, and looked for anew."""
+    searched = []
+    monkeypatch.setattr(contraction, "contraction_pairs", lambda *given: searched.append(given) or pairs(*given))
+    pairs = contraction_pairs
+    a, b, x = variable("held a", (3, 4), float), variable("held b", (4, 5), float), variable("held x", (5,), float)
+
+    def steps():
+        (result,) = binarise([einsum([a, b, x], [(0, 1), (1, 2), (2,)], (0,), 1)])
+        return total_cost([result])
+
+    with products_held():
+        first = steps()
+        with products_held():
+            assert steps() == first
+        assert steps() == first
+    assert len(searched) == 1
+    assert steps() == first
+    assert len(searched) == 2
