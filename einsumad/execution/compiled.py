@@ -7,6 +7,7 @@ writable and share no memory; inputs are never written; calls from several threa
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from einsumad.execution.grams import gram
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.masked import kept
 from einsumad.execution.moves import MOVES
-from einsumad.execution.numba import loop_compiler
+from einsumad.execution.numba import UncompiledError, loop_compiler
 from einsumad.execution.tiles import tiled
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
@@ -70,7 +71,24 @@ _SILENT.run(np.setbufsize, 1024)
 
 
 def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
-    """The plan as a function; with `loops` Numba compiles its loops."""
+    """The plan as a function; with `loops` Numba compiles its loops.
+
+    Where Numba cannot compile one, there is a warning, and the whole plan is calls of NumPy, as without `loops`.
+    """
+    if not loops:
+        return _compiled(plan, loops=False)
+    try:
+        return _compiled(plan, loops=True)
+    except UncompiledError as error:
+        warnings.warn(
+            f"a plan runs in calls of NumPy, as without numba=True, which gives the same results: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return _compiled(plan, loops=False)
+
+
+def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
     source = lower(plan, loops=loops)
     scope: dict[str, Any] = {"np": np, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
     if loops and "@loop" in source:

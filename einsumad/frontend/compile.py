@@ -216,7 +216,8 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None, numba: bo
     requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises :class:`TracingError`.
 
     With `numba` stretches of the plan on NumPy arrays are functions that Numba compiles, in seconds during the first
-    call: small arrays gain most. Raises :class:`ImportError` where Numba is not installed.
+    call: small arrays gain most. Where it cannot compile one, a warning says so, and the plan runs in calls of NumPy.
+    Raises :class:`ImportError` where Numba is not installed.
 
     >>> import numpy as np, einsumad as ea
     >>> fast = ea.compile(ea.hessian(lambda x: np.sum(x**3)))

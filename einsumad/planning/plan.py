@@ -32,7 +32,7 @@ from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.symmetric import with_rooted_weights
-from einsumad.planning.text import plan_text
+from einsumad.planning.text import plan_text, readable_bytes
 from einsumad.planning.written_out import options_for
 
 _LEAST_PEAK = 2**20
@@ -70,6 +70,11 @@ class Plan:
     def seconds(self) -> float:
         """The estimated time."""
         return self.cost.seconds()
+
+    @property
+    def note(self) -> str:
+        """That it is not split, in a line."""
+        return f"whole: peak {readable_bytes(self.peak_bytes)}"
 
     def __str__(self) -> str:
         """Return one line for each input and step, in index notation, with shapes and costs."""

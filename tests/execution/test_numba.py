@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import einsumad as ea
 from einsumad.execution import compile_plan
+from einsumad.execution import compiled as plans
 from einsumad.execution import numba as loops
-from einsumad.execution.loops import regions
+from einsumad.execution.loops import functions, regions
 from einsumad.execution.loops.functions import FUNCTIONS
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, elementwise_function
 from einsumad.graph import leaf
 from einsumad.planning import make_plan
+from tests.execution.small_programs import check_small_program, numbers_and_single_axes
 
 RNG = np.random.default_rng(5)
 
@@ -54,9 +58,9 @@ def test_numba_is_not_loaded_unless_asked_for():
 
 def compiled(f, *args):
     pytest.importorskip("numba", reason="loops are compiled by Numba")
-    fast = ea.compile(f, numba=True)
-    assert "@loop" in fast.program(*args).plan.source
-    return fast(*args)
+    program = ea.compile(f, numba=True).program(*args)
+    assert "@loop" in program.plan.source
+    return program(args)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -162,3 +166,72 @@ def test_integers_stay_with_numpy():
     fast = ea.compile(lambda a: (a * a + a) * (a - 1) * a, numba=True)
     assert fast(x).dtype == np.int32
     np.testing.assert_array_equal(fast(x), (x * x + x) * (x - 1) * x)
+
+
+@pytest.mark.parametrize("case", numbers_and_single_axes(), ids=lambda case: case[0])
+def test_numbers_and_single_axes(case, monkeypatch):
+    monkeypatch.setattr(regions, "_LEAST_STEPS", 1)
+    _, f, *args = case
+    found, expected = compiled(f, *args), ea.compile(f)(*args)
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for one, other in pairs:
+        assert (np.shape(one), one.dtype) == (np.shape(other), other.dtype)
+        np.testing.assert_allclose(one, other, rtol=1e-5 if one.dtype == np.float32 else 1e-11)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("first", [0, 12, 24, 36, 48])
+def test_random_programs_on_few_entries(first, monkeypatch):
+    pytest.importorskip("numba", reason="loops are compiled by Numba")
+    monkeypatch.setattr(regions, "_LEAST_STEPS", 1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "a plan runs in calls of NumPy")
+        for seed in range(first, first + 12):
+            check_small_program(seed)
+
+
+def test_a_region_is_compiled_once_whatever_its_operands_are(monkeypatch):
+    numba = pytest.importorskip("numba", reason="loops are compiled by Numba")
+    made = []
+    monkeypatch.setattr(numba, "njit", lambda njit=numba.njit, **how: lambda f: made.append(njit(**how)(f)) or made[-1])
+    fixed = RNG.normal(size=(20, 9))
+    fast = ea.compile(ea.grad(lambda x: np.sum(np.tanh(x * fixed) * (x - fixed) / (1 + x * x))), numba=True)
+    x = RNG.normal(size=(20, 9))
+    odd = np.frombuffer(b"+" + x.tobytes(), np.uint8)[1:].view(np.float64).reshape(20, 9)
+    assert not odd.flags.aligned
+    assert not odd.flags.writeable
+    expected = fast(x)
+    for other in (odd, np.asfortranarray(x), x[::-1].copy()[::-1]):
+        np.testing.assert_array_equal(fast(other), expected)
+    assert [len(region.signatures) for region in made] == [1]
+
+
+def six_steps(x, y):
+    return np.tanh(x * y) * np.exp(x - y) / (1 + y * y) + np.cos(x)
+
+
+def check_it_runs_without_regions(reason):
+    x, y = RNG.normal(size=(2, 7))
+    fast = ea.compile(six_steps, numba=True)
+    with pytest.warns(RuntimeWarning, match=reason) as caught:
+        found = fast(x, y)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(found, ea.compile(six_steps)(x, y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(fast(x, y), found)
+
+
+def test_a_region_that_is_not_compiled_is_said_and_its_plan_runs_without(monkeypatch):
+    def refuse(*_, **__):
+        raise loops.UncompiledError("no region is compiled today")
+
+    monkeypatch.setattr(import_module("einsumad.frontend.compile"), "check_numba", lambda: None)
+    monkeypatch.setattr(plans, "loop_compiler", lambda: refuse)
+    check_it_runs_without_regions("as without numba=True.*no region is compiled today")
+
+
+def test_what_numba_cannot_type_is_said_and_runs_without(monkeypatch):
+    pytest.importorskip("numba", reason="loops are compiled by Numba")
+    monkeypatch.setitem(functions.FUNCTIONS, "tanh", lambda _, x: f"np.tanh({x}).reshape((1,))")
+    check_it_runs_without_regions("as without numba=True.*does not compile region.*reshape")

@@ -1,4 +1,8 @@
-"""Regions of loops, run by Python: their text against the reference interpreter and the plan in calls of NumPy."""
+"""Regions of loops, run by Python: their text against the reference interpreter and the plan in calls of NumPy.
+
+Python does not look at types, by which Numba decides: so those of operands are checked, and a product of vectors is a
+number and nothing else.
+"""
 
 from importlib import import_module
 
@@ -12,9 +16,11 @@ from einsumad.execution import compile_plan, compiled
 from einsumad.execution.loops import regions
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call
-from einsumad.graph import add, einsum, leaf, leaves
+from einsumad.graph import add, einsum, leaf, leaves, multiply
 from einsumad.planning import make_plan
 from tests.execution.graphs import graphs
+from tests.execution.small_programs import check_small_program, numbers_and_single_axes
+from tests.execution.strict_loops import strict_loop_compiler
 from tests.planning.products import products
 
 MANY = settings(max_examples=max(300, settings().max_examples))
@@ -25,7 +31,8 @@ RNG = np.random.default_rng(3)
 def by_python():
     """Regions as Python runs them, from the first step on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "loop_compiler", lambda: lambda f: f)
+        patch.setattr(compiled, "loop_compiler", strict_loop_compiler)
+        patch.setattr(import_module("einsumad.frontend.compile"), "check_numba", lambda: None)
         patch.setattr(regions, "_LEAST_STEPS", 1)
         yield
 
@@ -177,11 +184,9 @@ def test_networks(transform, dtype):
     weights = tuple(weight.astype(dtype) for weight in weights)
     f = transform(net, (0, 1))
     expected = f(*weights)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("einsumad.frontend.compile"), "check_numba", lambda: None)
-        fast = ea.compile(f, numba=True)
-        assert "@loop" in fast.program(*weights).plan.source
-        found = fast(*weights)
+    fast = ea.compile(f, numba=True)
+    assert "@loop" in fast.program(*weights).plan.source
+    found = fast(*weights)
     for one, other in zip(_flat(found), _flat(expected), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_allclose(
@@ -203,9 +208,30 @@ def test_masks_and_choices(seed):
         both = (x > y) & ~(x == 0) | (y <= -1)
         return np.where(both, x * y, y - x) * np.sign(y) + np.maximum(x, y) / np.minimum(y, 2.0), both
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("einsumad.frontend.compile"), "check_numba", lambda: None)
-        fast = ea.compile(f, numba=True)
-        args = rng.choice(special, size=(2, 5, 4))
-        for one, other in zip(fast(*args), ea.compile(f)(*args), strict=True):
-            np.testing.assert_array_equal(one, other)
+    args = rng.choice(special, size=(2, 5, 4))
+    for one, other in zip(ea.compile(f, numba=True)(*args), ea.compile(f)(*args), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.fuzz
+@given(st.integers(0, 2**32))
+@MANY
+def test_random_programs_on_few_entries(seed):
+    check_small_program(seed)
+
+
+@pytest.mark.parametrize("case", numbers_and_single_axes(), ids=lambda case: case[0])
+def test_numbers_and_single_axes(case):
+    _, f, *args = case
+    fast = ea.compile(f, numba=True)
+    assert "@loop" in fast.program(*args).plan.source
+    for one, other in zip(_flat(fast(*args)), _flat(ea.compile(f)(*args)), strict=True):
+        assert (np.shape(one), one.dtype) == (np.shape(other), other.dtype)
+        np.testing.assert_allclose(one, other, rtol=1e-5 if one.dtype == np.float32 else 1e-11)
+
+
+def test_memory_that_a_region_takes_over_is_declared():
+    x = variable("x", 20, 30)
+    outside = apply("erf", x)  # SciPy has this
+    plan = check([apply("tanh", multiply(outside, apply("exp", x)))], {x: RNG.normal(size=(20, 30))})
+    assert "writes=(1,)" in plan.source

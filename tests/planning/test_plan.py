@@ -1,6 +1,7 @@
 """Plans: text, determinism, liveness, the memory limit, depth."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import einsumad as ea
 from einsumad.errors import InternalError, MemoryLimitError
 from einsumad.functions import apply
 from einsumad.graph import (
@@ -141,6 +143,16 @@ def test_the_limit_is_kept_before_anything_is_allocated():
     for part in ("[i,j,k] = ", "(100000, 100000, 100000)", "8e+03 TB", "memory_limit=", "hvp"):
         assert part in message, (part, message)
     assert physical_memory() > 2**20
+
+
+def test_the_note_of_a_plan_that_is_not_split_says_so():
+    samples, w = np.ones((9000, 2)), np.ones(2)
+
+    def loss(v):
+        return np.sum(np.log1p(np.exp(samples @ v)))
+
+    assert re.fullmatch(r"whole: peak [\d.]+ kB", ea.explain(ea.hessian(loss), w).plan.note)
+    assert ea.explain(ea.hessian(loss, memory_limit=10**5), w).plan.note.startswith("in ")
 
 
 def test_the_peak_counts_what_is_alive():

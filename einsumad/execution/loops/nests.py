@@ -28,6 +28,7 @@ class Nest:
         self.arrays, self._is_needed = arrays, is_needed
         self.steps: list[Step] = []
         self.end: Step | None = None
+        self.overwritten: set[int] = set()
         self._values: dict[int, str] = {}
 
     def fits(self, step: Step) -> bool:
@@ -114,6 +115,7 @@ class Nest:
             places = tuple([None if n == 1 else lost + axis for axis, n in enumerate(step.stored)])
             fits = self.arrays.stored[taken] == step.stored and self.arrays.dtypes[taken] == step.dtype
             if fits and all(found == (places, step.stored) for found in own):
+                self.overwritten.add(taken)
                 return register_name(taken)
         return f"np.empty({shape_text(step.stored)}, {dtype_text(step.dtype)})"
 

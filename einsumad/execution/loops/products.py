@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from einsumad.execution.loops.entries import Arrays, entry
 from einsumad.execution.loops.nests import stored, summed
-from einsumad.execution.source import register_name, shape_text
+from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import Labels, Shape
 from einsumad.planning.kernels import Contract
 from einsumad.planning.steps import Operand, Step
@@ -100,6 +100,8 @@ def _side(operand: Operand, memory: Labels, over: Labels, arrays: Arrays, sizes:
 def _written(step: Step, text: str, memory: Labels, shape: Shape) -> list[str]:
     """The statements of a matrix product of this shape, whose axes are put in order by a copy if they are not."""
     name = register_name(step.register)
+    if step.shape and not shape:  # vectors give a number, which has no axes to be laid out anew
+        return [f"{name} = np.full({shape_text(step.shape)}, {text}, {dtype_text(step.dtype)})"]
     if memory == tuple(sorted(memory)):
         return [f"{name} = {text}{_reshaped(shape, step.shape)}"]
     sizes = tuple([step.shape[label] for label in memory])

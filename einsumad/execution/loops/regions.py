@@ -49,7 +49,8 @@ def regions_of(
     """The steps of a plan, those of a region together. `last` has the last reader of a register."""
     found: list[tuple[tuple[Step, ...], Region | None]] = []
     outside: list[Step] = []
-    ordered: set[int] = set()
+    inputs = steps[0].register if steps else 0
+    ready = {register for register in range(inputs) if not arrays.stored[register]}
     position = 0
     while position < len(steps):
         run = _run_from(steps, position, arrays)
@@ -57,9 +58,9 @@ def regions_of(
             if outside:
                 found.append((tuple(outside), None))
             outside = []
-            region = _Writer(run, arrays, last, ordered).region()
+            region = _Writer(run, arrays, last, ready).region()
             found.append((run, region))
-            ordered.update(region.made)
+            ready.update(region.made)
             position += len(run)
         else:
             taken = max(1, len(run))
@@ -136,12 +137,13 @@ def _is_worth_it(run: Sequence[Step]) -> bool:
 class _Writer:
     """The function of a region, written step by step."""
 
-    def __init__(self, run: tuple[Step, ...], arrays: Arrays, last: Mapping[int, int], ordered: Container[int]) -> None:
-        """Begin it. `ordered` has the registers that are in C order in any case."""
-        self.run, self.arrays, self.ordered = run, arrays, ordered
+    def __init__(self, run: tuple[Step, ...], arrays: Arrays, last: Mapping[int, int], ready: Container[int]) -> None:
+        """Begin it. `ready` has the registers that are in C order, or NumPy's numbers, in any case."""
+        self.run, self.arrays, self.ready = run, arrays, ready
         self.outside = {step.register for step in run if last[step.register] > run[-1].register}
         self.last = dict(last)
         self.read: dict[int, None] = {}
+        self.overwritten: set[int] = set()
         self.lines: list[str] = []
         self.nest = Nest(arrays, self._is_needed)
 
@@ -187,6 +189,7 @@ class _Writer:
 
     def _close(self, end: Step | None = None) -> None:
         self.lines += self.nest.finish(end)
+        self.overwritten |= self.nest.overwritten
         self.nest = Nest(self.arrays, self._is_needed)
 
     def _name(self) -> str:
@@ -195,14 +198,30 @@ class _Writer:
     def _function(self, made: Sequence[int]) -> str:
         parameters = ", ".join([register_name(register) for register in self.read])
         lines = [*self.lines, f"return {', '.join([register_name(register) for register in made])}"]
-        return "\n".join(["@loop", f"def {self._name()}({parameters}):", *[f"    {line}" for line in lines], ""])
+        declared = [f'"{self._kind(register)}"' for register in self.read]
+        declared += [f"writes={places}"] if (places := self._overwritten_places()) else []
+        head = [f"@loop({', '.join(declared)})", f"def {self._name()}({parameters}):"]
+        return "\n".join([*head, *[f"    {line}" for line in lines], ""])
+
+    def _kind(self, register: int) -> str:
+        """The type of an operand: a number, or an array in C order with so many axes."""
+        rank = len(self.arrays.stored[register])
+        return self.arrays.dtypes[register].name + (f"[{', '.join(':' * rank)}]" if rank else "")
+
+    def _overwritten_places(self) -> tuple[int, ...]:
+        """The places of the operands whose memory is taken over."""
+        return tuple([place for place, register in enumerate(self.read) if register in self.overwritten])
 
     def _call(self, made: Sequence[int]) -> list[str]:
-        """The call, whose operands are arrays in C order or numbers; Numba returns numbers as Python's."""
+        """The call, whose operands are arrays in C order or numbers; Numba returns numbers as Python's.
+
+        A kernel may give an array without axes where the plan has a number, which Numba takes for another type.
+        """
         operands = [register_name(register) for register in self.read]
         for k, register in enumerate(self.read):
-            if self.arrays.stored[register] and register not in self.ordered:
-                operands[k] = f"np.ascontiguousarray({operands[k]})"
+            if register not in self.ready:
+                shape, dtype = self.arrays.stored[register], self.arrays.dtypes[register]
+                operands[k] = f"{'np.ascontiguousarray' if shape else dtype_text(dtype)}({operands[k]})"
         names = ", ".join([register_name(register) for register in made])
         numbers = [step for step in self.run if step.register in made and not step.stored]
         return [f"{names} = {self._name()}({', '.join(operands)})"] + [
