@@ -15,7 +15,7 @@ from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
-from einsumad.frontend.values import bind, home_among, known_value
+from einsumad.frontend.values import home_among, known_value, share
 from einsumad.frontend.variables import is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
@@ -108,7 +108,7 @@ def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
     if isinstance(original, Tensor):
         return original.node
     constant = mark_constant(fresh_leaf(leaf.shape, leaf.dtype))
-    bind(constant, known_value(leaf))
+    share(constant, known_value(leaf))
     return constant
 
 

@@ -23,7 +23,7 @@ from einsumad.frontend.met import Seen, same_bits
 from einsumad.frontend.plain import plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
-from einsumad.frontend.values import bind, snapshot
+from einsumad.frontend.values import share, snapshot
 from einsumad.frontend.variables import mark_constant, mark_variable
 from einsumad.frontend.views import Entries, View, attach, attach_again
 from einsumad.graph import Leaf, Node, fresh_leaf
@@ -292,5 +292,5 @@ def _leaf_of(seen: Seen, name: str | None) -> Leaf:
     """The leaf of a variable, which has a name, or of an array."""
     new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
     leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
-    bind(leaf, seen.value)
+    share(leaf, seen.value)
     return leaf

@@ -29,7 +29,7 @@ from einsumad.frontend.own.results import Form, pack, traced, tree_of
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable
 from einsumad.frontend.trees import flatten
-from einsumad.frontend.values import bind, known_value
+from einsumad.frontend.values import known_value, share
 from einsumad.frontend.variables import is_variable
 from einsumad.graph import Leaf, Node, Shape, Zero, cast, fresh_leaf, structural_key, substitute, transpose, zero
 from einsumad.planning import jacobian
@@ -190,7 +190,7 @@ def _captured(function: str, kind: Kind, found: Sequence[Leaf]) -> tuple[tuple[L
             )
         name = f"{leaf.key[1]:.6g}" if leaf.key[0] == "number" else leaf.name
         own = fresh_leaf(leaf.shape, leaf.dtype, name)
-        bind(own, known_value(leaf))
+        share(own, known_value(leaf))
         captured.append(own)
         replaced[leaf] = own
     return tuple(captured), replaced
