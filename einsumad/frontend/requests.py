@@ -16,7 +16,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
 from einsumad.frontend.values import home_among, known_value, share
-from einsumad.frontend.variables import is_variable, mark_constant
+from einsumad.frontend.variables import check_in_use, is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
 
@@ -96,8 +96,14 @@ def build_derivation(
 
 
 def depends_on_outer(found: Sequence[Leaf], own: dict[Leaf, Any]) -> bool:
-    """Whether the answer belongs to an outer trace: an argument is a tensor, or a captured value is a variable."""
-    return any(isinstance(own[leaf], Tensor) if leaf in own else is_variable(leaf) for leaf in found)
+    """Whether the answer belongs to an outer trace: an argument is a tensor, or a captured value is a variable.
+
+    Raises :class:`TracingError` where that is a variable of a call that is over.
+    """
+    captured = [leaf for leaf in found if leaf not in own and is_variable(leaf)]
+    for leaf in captured:
+        check_in_use(leaf)
+    return bool(captured) or any(isinstance(original, Tensor) for original in own.values())
 
 
 def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
