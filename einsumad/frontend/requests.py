@@ -15,6 +15,7 @@ from einsumad.frontend.cache import Derivation, find_or_derive, run
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
+from einsumad.frontend.trees import other_structure
 from einsumad.frontend.values import home_among, known_value, share
 from einsumad.frontend.variables import check_in_use, is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
@@ -122,7 +123,7 @@ def direction_nodes(tree: Any, like: Sequence[Node], what: str, spec: Any) -> tu
     """Tangents or cotangents as nodes, checked against the shapes of what they belong to."""
     from_tree, found = tree
     if found != spec:
-        raise TypeError(f"the {what}s have the structure {found}, expected {spec}")
+        raise other_structure(what, tree, spec)
     nodes = []
     for position, (value, node) in enumerate(zip(from_tree, like, strict=True)):
         given = as_node(value, node.dtype)

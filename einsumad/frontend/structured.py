@@ -21,7 +21,7 @@ from einsumad.frontend.cache import Derivation, Part, compiled
 from einsumad.frontend.requests import Asked, Ready, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
-from einsumad.frontend.trees import flatten, register
+from einsumad.frontend.trees import flatten, other_structure, register
 from einsumad.frontend.values import home_among, known_value
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
@@ -246,5 +246,5 @@ def _leaves_of(tree: Any, given: Any) -> list[Any]:
     """The leaves of a tree that has to be like the arguments."""
     leaves, spec = flatten(given)
     if spec != tree:
-        raise TypeError(f"a vector has to have the structure of the arguments, {tree}, got {spec}")
+        raise other_structure("vector", (leaves, spec), tree)
     return leaves

@@ -7,7 +7,7 @@ arrays afterwards matters; which leaves are variables of some trace is remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -165,11 +165,13 @@ class Arguments:
         return arguments
 
 
-def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Arguments:
-    """The arguments of a call, those at `argnums` taken apart into arrays."""
+def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...], by_name: Iterable[str] = ()) -> Arguments:
+    """The arguments of a call, those at `argnums` taken apart into arrays; `by_name` are the names of others."""
     for position in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= position < len(args):
-            raise TypeError(f"argnums names argument {position} but the call has {len(args)} positional arguments")
+            given = f"argnums names argument {position} but the call has {len(args)} positional arguments"
+            names = ", ".join([f"{name}=" for name in by_name])
+            raise TypeError(f"{given} beside {names}: give what is differentiated by position" if names else given)
     wanted = args[argnums] if isinstance(argnums, int) else tuple([args[k] for k in argnums])
     if type(wanted) is np.ndarray:
         return Arguments(args, argnums, [wanted], leaf_tree())
@@ -186,7 +188,7 @@ def trace(
     differentiated: bool = True,
 ) -> Trace:
     """Call f with the arguments at `argnums` replaced by traced variables, whether or not they are differentiated."""
-    given = taken_apart(args, argnums)
+    given = taken_apart(args, argnums, kwargs)
     labels = given.labels(names)
     call, pairs = Lifetime(), zip(given.originals, labels, strict=True)
     leaves = tuple([new_variable(x, name, f"argument {name!r}", call) for x, name in pairs])
