@@ -16,6 +16,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.execution.backends import any_met, shape_and_dtype
+from einsumad.frontend.bystanders import as_constant
 from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, plain_array
 from einsumad.frontend.met import on_walk, one_leaf_per_array
@@ -238,7 +239,7 @@ def run(
 def _call(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """What f returns. Where NumPy hides why it takes no traced value, or the arguments are the cause, errors say so."""
     try:
-        return f(*args, **kwargs)
+        return f(*map(as_constant, args), **{name: as_constant(x) for name, x in kwargs.items()})
     except TracingError as error:
         node = not_converted(error)
         if any(node in _numbers_in(argument) for argument in (*args, *kwargs.values())):
