@@ -7,6 +7,7 @@ read them back to the host, or fail with the words of the library.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from einsumad.execution.backends import any_loaded, library_of
@@ -15,12 +16,16 @@ from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import flatten, unflatten
 
 
-def as_constant(argument: Any) -> Any:
-    """The argument with constant tensors for arrays of other libraries, in lists, tuples and dictionaries too."""
+def with_constants(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments with constant tensors for arrays of other libraries, in lists, tuples and dictionaries too."""
+    if not any_loaded():
+        return args, kwargs
+    return [_as_constant(x) for x in args], {name: _as_constant(x) for name, x in kwargs.items()}
+
+
+def _as_constant(argument: Any) -> Any:
     if not isinstance(argument, (list, tuple, dict)):
         return argument if library_of(argument) is None else Tensor(as_node(argument))
-    if not any_loaded():
-        return argument
     leaves, tree = flatten(argument)
     if not any(map(library_of, leaves)):
         return argument

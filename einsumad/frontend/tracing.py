@@ -16,7 +16,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.execution.backends import any_met, shape_and_dtype
-from einsumad.frontend.bystanders import as_constant
+from einsumad.frontend.bystanders import with_constants
 from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, plain_array
 from einsumad.frontend.met import on_walk, one_leaf_per_array
@@ -239,7 +239,8 @@ def run(
 def _call(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """What f returns. Where NumPy hides why it takes no traced value, or the arguments are the cause, errors say so."""
     try:
-        return f(*map(as_constant, args), **{name: as_constant(x) for name, x in kwargs.items()})
+        args, kwargs = with_constants(args, kwargs)
+        return f(*args, **kwargs)
     except TracingError as error:
         node = not_converted(error)
         if any(node in _numbers_in(argument) for argument in (*args, *kwargs.values())):
