@@ -39,6 +39,8 @@ Call = Callable[[Any], Any]
 REFUSED: dict[str, dict[str, Callable[[Any, str, Any], Any]]] = {
     "numpy": {
         "order=...": lambda f, n, x: f(x, 0, order="a") if "partition" in n else f(x, order="a"),
+        "order='A' or 'K'": lambda f, _, x: (f(x[0], order="A"), f(x[:1], order="K"), f(x, order="K")),
+        "order='A'": lambda f, _, x: (f(x[0], (3, 1), order="A"), f(x, 9, order="A")),
         "weights=...": lambda f, _, x: f(x, 0.5, weights=np.ones((3, 3)), method="inverted_cdf"),
         "in q": lambda f, _, x: f(x, x[0, 0]),
         "of no entries": lambda f, _, x: f(x[:0], 0.5),

@@ -32,7 +32,7 @@ from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import Transform, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import give_home, known_value
-from einsumad.frontend.variables import is_variable
+from einsumad.frontend.variables import Lifetime, check_in_use, is_variable
 from einsumad.graph import Leaf, structural_key
 from einsumad.planning import (
     checked_limit,
@@ -163,19 +163,22 @@ def trace_program(
     """
     inputs: list[Leaf] = []
     replaced: list[Any] = []
-    given = common_home([home_of(value) for value in leaves])
+    given, call = common_home([home_of(value) for value in leaves]), Lifetime()
     for value in leaves:
         if _is_dynamic(value):
-            inputs.append(abstract_variable(*shape_and_dtype(value)))
+            inputs.append(abstract_variable(*shape_and_dtype(value), lifetime=call))
             give_home(inputs[-1], home_of(value))
             replaced.append(Tensor(inputs[-1]))
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
-    with keeping() as kept, noting() as noted, copies_within(memory_limit):
+    with keeping() as kept, noting() as noted, copies_within(memory_limit), call:
         outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
     _, found = structural_key([*inputs, *outputs])
-    if any(is_variable(leaf) for leaf in found[len(inputs) :]):
+    variables = [leaf for leaf in found[len(inputs) :] if is_variable(leaf)]
+    for leaf in variables:
+        check_in_use(leaf)
+    if variables:
         return None
     captured = [known_value(leaf) for leaf in found[len(inputs) :]]
     home = common_home([given, *map(home_of, captured)])

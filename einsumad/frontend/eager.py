@@ -13,7 +13,7 @@ from einsumad.execution.backends import shape_and_dtype
 from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.tensor import Tensor
-from einsumad.frontend.values import bind
+from einsumad.frontend.values import bind, share
 from einsumad.frontend.variables import require_gradient
 from einsumad.graph import fresh_leaf
 
@@ -36,7 +36,7 @@ def tensor(array: Any, requires_grad: bool = False, name: str | None = None) -> 
     if requires_grad and dtype.kind != "f":
         raise DifferentiationError(f"requires_grad needs a floating dtype, got {dtype}")
     leaf = fresh_leaf(shape, dtype, name)
-    bind(leaf, value)
+    (share if isinstance(array, Tensor) else bind)(leaf, value)
     if requires_grad:
         require_gradient(leaf)
     return Tensor(leaf)

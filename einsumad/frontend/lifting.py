@@ -126,11 +126,11 @@ def _array(x: Any) -> Node:
 
 
 def is_unchanged(x: Any, seen: Seen) -> bool:
-    """Whether an array that was met has the entries that it had; a mapped file is not looked at, to leave it unread."""
+    """Whether an array that was met has the entries that it had."""
     library = library_of(x)
     if library is not None:
         return library.unchanged(x, seen.value, seen.stamp)
-    return is_read_only_map(x) or same_bits(x, seen.value)
+    return same_bits(x, seen.value)
 
 
 def index_node(index: np.ndarray) -> Node:

@@ -1,8 +1,8 @@
-"""Arrays that lie in a file and are mapped into memory.
+"""Arrays whose memory cannot change, as those in a file that is mapped into memory for reading.
 
-Owns which of them are used where they lie, and the refusal of copies that are too large. Imports planning's sizes.
-Invariant: a mapped array is used uncopied only if it was opened for reading alone, so that nothing in this process
-writes to it through that map.
+Owns which arrays are used where they lie, and the refusal of copies of mapped ones that are too large. Imports
+planning's sizes. Invariant: an array is used uncopied only if nothing in this process can write to its memory: that of
+a map that was opened for reading alone, or of an object of ``bytes``. A flag of an array is no proof of that.
 """
 
 from __future__ import annotations
@@ -28,6 +28,16 @@ def is_read_only_map(array: Any) -> bool:
     """Whether the array is a view of a file that was opened for reading alone."""
     found = _map_of(array)
     return found is not None and found.mode == "r" and not array.flags.writeable
+
+
+def is_unchangeable(array: np.ndarray[Any, Any]) -> bool:
+    """Whether nothing can write to the memory of the array."""
+    if array.flags.writeable:
+        return False
+    base: Any = array
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    return type(base) is bytes or is_read_only_map(base)
 
 
 def check_copy(array: np.ndarray[Any, Any]) -> None:

@@ -16,8 +16,9 @@ from einsumad.frontend.derived import Given, note
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Variables, further_orders
-from einsumad.frontend.values import bind, home_among, known_value
-from einsumad.frontend.variables import is_variable, mark_constant
+from einsumad.frontend.trees import other_structure
+from einsumad.frontend.values import home_among, known_value, share
+from einsumad.frontend.variables import check_in_use, is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
 
@@ -99,8 +100,14 @@ def build_derivation(
 
 
 def depends_on_outer(found: Sequence[Leaf], own: dict[Leaf, Any]) -> bool:
-    """Whether the answer belongs to an outer trace: an argument is a tensor, or a captured value is a variable."""
-    return any(isinstance(own[leaf], Tensor) if leaf in own else is_variable(leaf) for leaf in found)
+    """Whether the answer belongs to an outer trace: an argument is a tensor, or a captured value is a variable.
+
+    Raises :class:`TracingError` where that is a variable of a call that is over.
+    """
+    captured = [leaf for leaf in found if leaf not in own and is_variable(leaf)]
+    for leaf in captured:
+        check_in_use(leaf)
+    return bool(captured) or any(isinstance(original, Tensor) for original in own.values())
 
 
 def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
@@ -111,7 +118,7 @@ def outer_node(leaf: Leaf, own: dict[Leaf, Any]) -> Node:
     if isinstance(original, Tensor):
         return original.node
     constant = mark_constant(fresh_leaf(leaf.shape, leaf.dtype))
-    bind(constant, known_value(leaf))
+    share(constant, known_value(leaf))
     return constant
 
 
@@ -119,7 +126,7 @@ def direction_nodes(tree: Any, like: Sequence[Node], what: str, spec: Any) -> tu
     """Tangents or cotangents as nodes, checked against the shapes of what they belong to."""
     from_tree, found = tree
     if found != spec:
-        raise TypeError(f"the {what}s have the structure {found}, expected {spec}")
+        raise other_structure(what, tree, spec)
     nodes = []
     for position, (value, node) in enumerate(zip(from_tree, like, strict=True)):
         given = as_node(value, node.dtype)

@@ -21,8 +21,8 @@ from einsumad.frontend.cache import Derivation, Part, compiled
 from einsumad.frontend.requests import Asked, Ready, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
-from einsumad.frontend.trees import flatten, register
-from einsumad.frontend.values import home_among, known_value, snapshot
+from einsumad.frontend.trees import flatten, other_structure, register
+from einsumad.frontend.values import home_among, known_value
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
 
@@ -162,13 +162,13 @@ def in_structure(nodes: Sequence[Node], slots: tuple[Leaf, ...], rows: int | Non
     return Derivation(slots, tuple(stored.outputs), parts=tuple(parts))
 
 
-def from_parts(derivation: Derivation, computed: Sequence[Any], given: Sequence[Any]) -> list[CompressedTensor]:
-    """The results that are kept in their structure, from what was computed for them and the values of the slots."""
+def from_parts(derivation: Derivation, computed: Sequence[Any], given: Callable[[int], Any]) -> list[CompressedTensor]:
+    """The results that are kept in their structure, from what was computed for them and private values of the slots."""
     found: list[CompressedTensor] = []
     for form, places in derivation.parts:
         if form is None:
             raise InternalError("a result has no structure")
-        arrays = tuple([computed[place] if place >= 0 else snapshot(given[~place]) for place in places])
+        arrays = tuple([computed[place] if place >= 0 else given(~place) for place in places])
         found.append(CompressedTensor(Structured(form, arrays)))
     return found
 
@@ -246,5 +246,5 @@ def _leaves_of(tree: Any, given: Any) -> list[Any]:
     """The leaves of a tree that has to be like the arguments."""
     leaves, spec = flatten(given)
     if spec != tree:
-        raise TypeError(f"a vector has to have the structure of the arguments, {tree}, got {spec}")
+        raise other_structure("vector", (leaves, spec), tree)
     return leaves

@@ -21,7 +21,7 @@ from einsumad.frontend.registry import arrays_are_nodes, call_function
 from einsumad.frontend.structured import from_parts, in_structure, refuse_elsewhere
 from einsumad.frontend.tensor import Tensor, wrap
 from einsumad.frontend.trees import flatten, unflatten
-from einsumad.frontend.values import value_of
+from einsumad.frontend.values import snapshot, value_of
 from einsumad.graph import Leaf, Node, leaf, structural_key, with_slots
 from einsumad.planning import (
     STRATEGIES,
@@ -137,7 +137,12 @@ def evaluate(
     arrays = run(derivation, found, values_found.__getitem__, memory_limit, home=home)
     if not compressed:
         return unflatten(tree, arrays)
-    return unflatten(tree, from_parts(derivation, arrays, [values_found[node] for node in found]))
+
+    def private(slot: int) -> Any:
+        node = found[slot]
+        return snapshot(given[node]) if node in given else values_found[node]
+
+    return unflatten(tree, from_parts(derivation, arrays, private))
 
 
 def _given_values(values: Mapping[Tensor, Any]) -> dict[Node, Any]:

@@ -7,7 +7,7 @@ arrays afterwards matters; which leaves are variables of some trace is remembere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ import numpy as np
 
 from einsumad.errors import DifferentiationError, TracingError
 from einsumad.execution.backends import any_met, shape_and_dtype
+from einsumad.frontend.bystanders import with_constants
 from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, plain_array
 from einsumad.frontend.met import on_walk, one_leaf_per_array
@@ -24,7 +25,7 @@ from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.timing import spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflatten
 from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
-from einsumad.frontend.variables import mark_variable
+from einsumad.frontend.variables import Lifetime, mark_variable
 from einsumad.frontend.walking import Start, Walk
 from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node, fresh_leaf, leaves
@@ -86,8 +87,8 @@ def further_orders() -> int:
     return 0 if _enclosing.get() == 0 else _MOST_FURTHER
 
 
-def new_variable(original: Any, name: str, where: str) -> Leaf:
-    """A fresh leaf for an argument, with the argument's value where it has one."""
+def new_variable(original: Any, name: str, where: str, lifetime: Lifetime) -> Leaf:
+    """A fresh leaf for an argument of a call, with the argument's value where it has one."""
     if isinstance(original, Tensor):
         node = original.node
         _check_differentiable(node.dtype, where)
@@ -101,12 +102,14 @@ def new_variable(original: Any, name: str, where: str) -> Leaf:
         array = plain_array(original)
         leaf = fresh_leaf(shape, dtype.newbyteorder("="), name)
         bind(leaf, array)
-    return mark_variable(leaf)
+    return mark_variable(leaf, lifetime)
 
 
-def abstract_variable(shape: tuple[int, ...], dtype: Any, name: str | None = None) -> Leaf:
-    """A fresh leaf without a value."""
-    return mark_variable(fresh_leaf(shape, dtype, name))
+def abstract_variable(
+    shape: tuple[int, ...], dtype: Any, name: str | None = None, lifetime: Lifetime | None = None
+) -> Leaf:
+    """A fresh leaf without a value, of a call if one is given."""
+    return mark_variable(fresh_leaf(shape, dtype, name), lifetime)
 
 
 def _check_differentiable(dtype: np.dtype, where: str) -> None:
@@ -163,11 +166,13 @@ class Arguments:
         return arguments
 
 
-def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Arguments:
-    """The arguments of a call, those at `argnums` taken apart into arrays."""
+def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...], by_name: Iterable[str] = ()) -> Arguments:
+    """The arguments of a call, those at `argnums` taken apart into arrays; `by_name` are the names of others."""
     for position in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= position < len(args):
-            raise TypeError(f"argnums names argument {position} but the call has {len(args)} positional arguments")
+            given = f"argnums names argument {position} but the call has {len(args)} positional arguments"
+            names = ", ".join([f"{name}=" for name in by_name])
+            raise TypeError(f"{given} beside {names}: give what is differentiated by position" if names else given)
     wanted = args[argnums] if isinstance(argnums, int) else tuple([args[k] for k in argnums])
     if type(wanted) is np.ndarray:
         return Arguments(args, argnums, [wanted], leaf_tree())
@@ -184,12 +189,11 @@ def trace(
     differentiated: bool = True,
 ) -> Trace:
     """Call f with the arguments at `argnums` replaced by traced variables, whether or not they are differentiated."""
-    given = taken_apart(args, argnums)
+    given = taken_apart(args, argnums, kwargs)
     labels = given.labels(names)
-    leaves = tuple(
-        [new_variable(x, name, f"argument {name!r}") for x, name in zip(given.originals, labels, strict=True)]
-    )
-    with Within(_enclosing, (_enclosing.get() or 0) + differentiated):
+    call, pairs = Lifetime(), zip(given.originals, labels, strict=True)
+    leaves = tuple([new_variable(x, name, f"argument {name!r}", call) for x, name in pairs])
+    with Within(_enclosing, (_enclosing.get() or 0) + differentiated), call:
         outputs, output_tree = run(f, given.replaced([Tensor(leaf) for leaf in leaves]), kwargs)
     return Trace(Variables(leaves, tuple(given.originals), given.tree), outputs, output_tree)
 
@@ -203,7 +207,7 @@ That is None where it has ended before, or where what was returned stands nowher
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
     """Call f on the variables of a walk."""
-    with Within(_enclosing, (_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk):
+    with Within(_enclosing, (_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk), walk.lifetime:
         tensors = [Tensor.on_walk(walk, place) for place in range(len(given.originals))]
         outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
         places = [place for x in outputs if (place := walk.place_of(x)) is not None]
@@ -235,6 +239,7 @@ def run(
 def _call(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """What f returns. Where NumPy hides why it takes no traced value, or the arguments are the cause, errors say so."""
     try:
+        args, kwargs = with_constants(args, kwargs)
         return f(*args, **kwargs)
     except TracingError as error:
         node = not_converted(error)

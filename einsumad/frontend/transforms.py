@@ -78,7 +78,7 @@ class Transform:
         """Trace, derive or find what was derived before, and compute."""
         if type(self) is Transform and not in_trace():
             args_of_f, direction = self._split(args)
-            given = taken_apart(args_of_f, self.argnums)
+            given = taken_apart(args_of_f, self.argnums, kwargs)
             with copies_within(self.memory_limit):
                 values = given.values()
             if values is not None and (self.in_structure is None or given.tree.is_leaf()):

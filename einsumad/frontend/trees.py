@@ -49,6 +49,25 @@ def unflatten(spec: Tree, leaves: Sequence[Any]) -> Any:
     return _optree().tree_unflatten(spec, leaves)
 
 
+_LONGEST = 60
+
+
+def tree_text(tree: Tree) -> str:
+    """The shape of a tree as it is written in Python, with a star for each leaf, cut short where it is long."""
+    text = str(tree).removeprefix("PyTreeSpec(").removesuffix(")")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def other_structure(what: str, given: tuple[Sequence[Any], Tree], expected: Tree) -> TypeError:
+    """The error where a tree was given that is not like another."""
+    leaves, found = given
+    hint = ""
+    if any(isinstance(leaf, (int, float)) for leaf in leaves):
+        hint = "; a list of numbers is no array here: np.asarray(v, float) makes one of it"
+    structures = f"the structure {tree_text(found)}, expected {tree_text(expected)}"
+    return TypeError(f"the {what} has {structures}, where * is an array or a number{hint}")
+
+
 def leaf_names(tree: Any, prefix: str) -> list[str]:
     """A readable name for each leaf, such as ``params['W'][0]``."""
     paths, _, _ = _optree().tree_flatten_with_path(tree)

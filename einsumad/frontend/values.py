@@ -1,8 +1,8 @@
 """Concrete values, kept beside the graph and never on it.
 
 Owns the store of values by node, and where they are. Imports the graph and the libraries of arrays. Invariant: a stored
-array is private and read-only, or a file that was mapped for reading alone, so that no later write by the user can
-change it; an entry lives as long as its node.
+array is private and read-only, or lies in memory that cannot change, so that no later write by the user can change it;
+an entry lives as long as its node. The flag of an array says nothing of that: others may write to the same memory.
 
 An array of another library than NumPy is stored as such, on its device; this is where it is told from NumPy's.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from einsumad.errors import InternalError, TracingError
 from einsumad.execution.backends import Home, common_home, library_of, shape_and_dtype
 from einsumad.frontend.looks import look
-from einsumad.frontend.mapped import check_copy, is_read_only_map
+from einsumad.frontend.mapped import check_copy, is_unchangeable
 from einsumad.graph import Leaf, Node
 from einsumad.locks import module_lock
 
@@ -31,9 +31,9 @@ _lock = module_lock()
 def snapshot(array: Any) -> np.ndarray:
     """A private copy of the array, read-only if it is NumPy's.
 
-    One that cannot be written is used uncopied, and so is a file that was mapped for reading alone.
+    What lies in memory that cannot change is used uncopied, by a view, so that its base tells it from a copy.
     """
-    if type(array) is np.ndarray and array.base is None and array.flags.writeable:
+    if type(array) is np.ndarray and array.base is None:
         copy = array.copy("K")
         copy.flags.writeable = False
         return copy
@@ -41,8 +41,8 @@ def snapshot(array: Any) -> np.ndarray:
     if library is not None:
         return library.private(array)  # type: ignore[no-any-return]  # an array of any library
     given = np.asarray(array)
-    if type(given) is np.ndarray and not given.flags.writeable and (given.flags.owndata or is_read_only_map(given)):
-        return given
+    if type(given) is np.ndarray and is_unchangeable(given):
+        return given.view()
     check_copy(given)
     copy = np.array(given, order="K", copy=True, subok=False)
     copy.flags.writeable = False
@@ -56,7 +56,11 @@ def bind(leaf: Leaf, array: Any) -> np.ndarray:
 
 def remember(node: Node, array: Any) -> np.ndarray:
     """Store the value of a leaf or an intermediate result, and return the snapshot that was stored."""
-    value = snapshot(array)
+    return share(node, snapshot(array))
+
+
+def share(node: Node, value: Any) -> np.ndarray:
+    """Store a snapshot, or the stored value of another node, as the value of a node, uncopied."""
     library = library_of(value)
     shape, dtype = (value.shape, value.dtype) if library is None else shape_and_dtype(value)
     if shape != node.shape or (dtype != node.dtype and (library is None or value.dtype != library.native(node.dtype))):
@@ -65,7 +69,7 @@ def remember(node: Node, array: Any) -> np.ndarray:
         _values[node] = value
         if library is not None:
             _homes[node] = library.home_of(value)
-    return value
+    return value  # type: ignore[no-any-return]  # an array of any library
 
 
 def give_home(node: Node, home: Home | None) -> None:
@@ -95,11 +99,11 @@ def value_of(node: Node) -> np.ndarray | None:
     if compute is None:
         return value
     late = compute()
-    return None if late is None else remember(node, late)
+    return None if late is None else share(node, late)
 
 
 def defer(leaf: Leaf, compute: Callable[[], np.ndarray | None]) -> None:
-    """Let the value of a leaf be computed when it is first asked for; None means that it is not known."""
+    """Let the value of a leaf be found when it is first asked for: a stored one, or None, which is not known."""
     with _lock:
         _deferred[leaf] = compute
 

@@ -1,7 +1,8 @@
 """Which leaves are variables or constants, which want a gradient, and the gradients left on them.
 
 Owns these four tables. Imports the graph. Invariant: entries live as long as their leaf; a leaf that is in no table
-is an array that a user made a tensor of: it has its value for good, and may be differentiated by name.
+is an array that a user made a tensor of: it has its value for good, and may be differentiated by name. A variable of a
+call stands for something in that call alone.
 """
 
 from __future__ import annotations
@@ -10,23 +11,52 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
-from einsumad.errors import DifferentiationError
+from einsumad.errors import DifferentiationError, TracingError
 from einsumad.frontend.looks import look
 from einsumad.graph import Leaf, Node
 from einsumad.locks import module_lock
 
-_variables: WeakSet[Node] = WeakSet()
 _constants: WeakSet[Node] = WeakSet()
 _requiring: WeakSet[Node] = WeakSet()
 _gradients: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 _lock = module_lock()
 
 
-def mark_variable(leaf: Leaf) -> Leaf:
-    """Treat the leaf as a variable from now on."""
+class Lifetime:
+    """A call of a traced function, as a context: after it the variables of the call stand for nothing any more."""
+
+    __slots__ = ("over",)
+
+    def __init__(self) -> None:
+        self.over = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+
+
+_variables: WeakKeyDictionary[Node, Lifetime | None] = WeakKeyDictionary()
+
+
+def mark_variable(leaf: Leaf, lifetime: Lifetime | None = None) -> Leaf:
+    """Treat the leaf as a variable from now on, of a call if one is given."""
     with _lock:
-        _variables.add(leaf)
+        _variables[leaf] = lifetime
     return leaf
+
+
+def check_in_use(leaf: Leaf) -> None:
+    """Refuse a variable of a call that is over: there is no derivative in it any more."""
+    lifetime = _variables.get(leaf)
+    if lifetime is not None and lifetime.over:
+        raise TracingError(
+            "a traced value of an earlier call, which is over, was used in this one: it depends on "
+            f"{leaf.name or 'an argument'} of shape {leaf.shape} there, and has no derivative here. Is it kept in a "
+            "dictionary, a global, an attribute or by functools.cache? Compute it anew in each call, or keep arrays "
+            "that were computed outside of traced functions"
+        )
 
 
 def is_variable(leaf: Leaf) -> bool:
@@ -51,7 +81,7 @@ def is_constant(leaf: Leaf) -> bool:
 def require_gradient(leaf: Leaf) -> None:
     """Let backward leave gradients on this leaf."""
     with _lock:
-        _variables.add(leaf)
+        _variables[leaf] = None
         _requiring.add(leaf)
 
 

@@ -23,8 +23,8 @@ from einsumad.frontend.met import Seen, same_bits
 from einsumad.frontend.plain import plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
-from einsumad.frontend.values import bind, snapshot
-from einsumad.frontend.variables import mark_constant, mark_variable
+from einsumad.frontend.values import share, snapshot
+from einsumad.frontend.variables import Lifetime, mark_constant, mark_variable
 from einsumad.frontend.views import Entries, View, attach, attach_again
 from einsumad.graph import Leaf, Node, fresh_leaf
 from einsumad.locks import module_lock
@@ -132,7 +132,7 @@ class Walk:
     and the steps.
     """
 
-    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "arrays", "at")
+    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "arrays", "at", "lifetime")
 
     def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
         self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
@@ -140,6 +140,7 @@ class Walk:
         self._nodes: list[Node] = []
         self._notes, self._ordered = False, True
         self._thread = threading.get_ident()
+        self.lifetime = Lifetime()
         self.arrays: dict[int | bytes, Seen] = {}
         key = tuple([(x.shape, x.dtype) for x in values])
         self.at: Start | None = _starts.get(key) or _new_start(key)
@@ -282,15 +283,15 @@ class Walk:
                 if isinstance(part, Step):
                     node = part.recipe.cast([self._nodes[k] for k in part.operands])
                 elif part.leaf is None:
-                    node = _leaf_of(part, names[place] if place < len(names) else None)
+                    node = _leaf_of(part, names[place] if place < len(names) else None, self.lifetime)
                 else:  # made by another thread, before those of arrays that were met earlier
                     node, self._ordered = part.leaf, False
                 self._nodes.append(node)
 
 
-def _leaf_of(seen: Seen, name: str | None) -> Leaf:
-    """The leaf of a variable, which has a name, or of an array."""
+def _leaf_of(seen: Seen, name: str | None, lifetime: Lifetime) -> Leaf:
+    """The leaf of a variable of a call, which has a name, or of an array."""
     new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
-    leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new)
-    bind(leaf, seen.value)
+    leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new, lifetime)
+    share(leaf, seen.value)
     return leaf

@@ -181,13 +181,6 @@ def test_later_writes_to_an_array_change_nothing() -> None:  # G7
     assert not kept.flags.writeable
 
 
-def test_an_array_that_is_read_only_and_owns_its_data_is_not_copied() -> None:
-    array = np.ones(3)
-    array.flags.writeable = False
-    assert snapshot(array) is array
-    assert snapshot(array[:2]) is not array[:2]
-
-
 def test_one_array_met_twice_is_one_leaf_unless_it_changed() -> None:
     array = np.array([1.0, np.nan, 0.0])
     assert as_node(array) is not as_node(array)

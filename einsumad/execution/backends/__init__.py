@@ -12,6 +12,7 @@ from einsumad.execution.backends.array_library import Home, Library
 from einsumad.execution.backends.array_plan import ArrayPlan
 from einsumad.execution.backends.loading import ready_for
 from einsumad.execution.backends.recognition import (
+    any_loaded,
     any_met,
     common_home,
     home_of,
@@ -24,6 +25,7 @@ __all__ = [
     "ArrayPlan",
     "Home",
     "Library",
+    "any_loaded",
     "any_met",
     "common_home",
     "home_of",

@@ -17,6 +17,7 @@ from einsumad.errors import TracingError
 from einsumad.execution.backends.array_library import Home, Library
 
 _of_type: dict[type, Library | None] = {np.ndarray: None, float: None, int: None, bool: None, list: None, tuple: None}
+_NAMES = ("torch", "jax", "cupy")
 _libraries: dict[str, Library] = {}
 
 
@@ -33,7 +34,7 @@ def library_of(x: Any) -> Library | None:
 def _recognised(x: Any) -> Library | None:
     if isinstance(x, (np.ndarray, np.generic)):
         return None
-    torch, jax, cupy = (sys.modules.get(name) for name in ("torch", "jax", "cupy"))
+    torch, jax, cupy = (sys.modules.get(name) for name in _NAMES)
     if isinstance(x, getattr(torch, "Tensor", ())):
         return _known("torch", lambda: _class_of("Torch")(torch, _compatible("torch")))
     if isinstance(x, getattr(jax, "Array", ())):
@@ -69,6 +70,11 @@ def is_array_type(kind: type) -> bool:
 def any_met() -> bool:
     """Whether an array of some library was seen in this process."""
     return bool(_libraries)
+
+
+def any_loaded() -> bool:
+    """Whether there may be arrays of some library in this process."""
+    return bool(_libraries) or not sys.modules.keys().isdisjoint(_NAMES)
 
 
 def shape_and_dtype(x: Any) -> tuple[tuple[int, ...], np.dtype]:

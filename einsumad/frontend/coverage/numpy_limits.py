@@ -34,6 +34,9 @@ _OF_VALUES = (
     "nonzero flatnonzero argwhere array_equiv array2string array_repr array_str isin ix_ lexsort min_scalar_type "
     "ravel_multi_index unravel_index"
 )
+_MEMORY = (
+    "it asks for the order in memory, which traced values do not have: write 'C' for rows first, 'F' for columns first"
+)
 _UNSIGNED = "unsigned numbers wrap around: convert them with .astype(float)"
 
 OF_NUMPY: Mapping[str, tuple[Limit, ...]] = by_function(
@@ -42,6 +45,8 @@ OF_NUMPY: Mapping[str, tuple[Limit, ...]] = by_function(
         "order=...",
         "traced values have no fields: leave it out",
     ),
+    ("ravel", "order='A' or 'K'", _MEMORY),
+    ("reshape", "order='A'", _MEMORY),
     (_QUANTILES, "weights=...", "sort the entries, and interpolate in the running sum of the weights by np.interp"),
     (_QUANTILES, "in q", "quantiles are not differentiated in their probabilities: give these as plain numbers"),
     ("quantile percentile", "of no entries", "it has no value"),

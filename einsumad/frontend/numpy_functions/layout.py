@@ -19,6 +19,7 @@ from einsumad.frontend.broadcasting import contraction, spread
 from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import reshaped
+from einsumad.frontend.numpy_functions.orders import columns_first
 from einsumad.frontend.promotion import in_dtype
 from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
@@ -101,11 +102,9 @@ def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = 
     given = newshape if shape is None else shape
     node = as_node(a)
     target = np.broadcast_to(np.zeros(()), node.shape).reshape(given).shape
-    if order == "F":
+    if columns_first("numpy.reshape", order, node):
         backwards = permuted(node, range(len(node.shape))[::-1])
         return permuted(reshaped(backwards, target[::-1]), range(len(target))[::-1])
-    if order not in ("C", "A"):
-        raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
     return reshaped(node, target)
 
 

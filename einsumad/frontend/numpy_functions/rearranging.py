@@ -22,6 +22,7 @@ from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
 from einsumad.frontend.maps import read_axis, reshaped, take_at, take_slice
 from einsumad.frontend.numpy_functions.indexing import node_size
+from einsumad.frontend.numpy_functions.orders import columns_first
 from einsumad.frontend.registry import implements
 from einsumad.graph import Node, zero
 
@@ -29,10 +30,8 @@ from einsumad.graph import Node, zero
 @implements(np.ravel)
 def _ravel(a: Any, order: str = "C") -> Node:
     node = as_node(a)
-    if order == "F":
+    if columns_first("numpy.ravel", order, node):
         node = permuted(node, range(len(node.shape))[::-1])
-    elif order not in ("C", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return reshaped(node, (node_size(node),))
 
 

@@ -29,8 +29,8 @@ from einsumad.frontend.own.results import Form, pack, traced, tree_of
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import abstract_variable
 from einsumad.frontend.trees import flatten
-from einsumad.frontend.values import bind, known_value
-from einsumad.frontend.variables import is_variable
+from einsumad.frontend.values import known_value, share
+from einsumad.frontend.variables import Lifetime, is_variable
 from einsumad.graph import Leaf, Node, Shape, Zero, cast, fresh_leaf, structural_key, substitute, transpose, zero
 from einsumad.planning import jacobian
 from einsumad.rewriting import normalise
@@ -141,16 +141,17 @@ def _joined(parts: Sequence[Node]) -> Node:
 
 def trace_rule(call: Call, kind: Kind) -> TracedRule:
     """Trace a rule of the user for a call."""
-    primals = _variables(call.operands, "primal")
+    traced_call = Lifetime()
+    primals = _variables(call.operands, "primal", traced_call)
     values: tuple[Leaf, ...] = ()
-    with one_leaf_per_array(apart=True):
+    with one_leaf_per_array(apart=True), traced_call:
         if kind == "push":
-            seeds = _seeds(call.operands, kind)
+            seeds = _seeds(call.operands, kind, traced_call)
             roots = _pushed(call, primals, seeds)
         else:
             outputs = tuple(zip(call.form.shapes, call.form.dtypes, strict=True))
-            values = _variables(outputs, "value")
-            seeds = _seeds(outputs, kind)
+            values = _variables(outputs, "value", traced_call)
+            seeds = _seeds(outputs, kind, traced_call)
             roots = _pulled(call, primals, values, seeds)
     inputs = [*primals, *values, *[seed for seed in seeds if seed is not None]]
     present = [root for root in roots if root is not None]
@@ -169,12 +170,12 @@ def trace_rule(call: Call, kind: Kind) -> TracedRule:
     )
 
 
-def _variables(like: Operands, name: str) -> tuple[Leaf, ...]:
-    return tuple([abstract_variable(shape, dtype, name) for shape, dtype in like])
+def _variables(like: Operands, name: str, call: Lifetime) -> tuple[Leaf, ...]:
+    return tuple([abstract_variable(shape, dtype, name, call) for shape, dtype in like])
 
 
-def _seeds(like: Operands, kind: Kind) -> tuple[Leaf | None, ...]:
-    leaves = _variables(like, _SEED[kind])
+def _seeds(like: Operands, kind: Kind, call: Lifetime) -> tuple[Leaf | None, ...]:
+    leaves = _variables(like, _SEED[kind], call)
     return tuple([leaf if leaf.dtype.kind == "f" else None for leaf in leaves])
 
 
@@ -190,7 +191,7 @@ def _captured(function: str, kind: Kind, found: Sequence[Leaf]) -> tuple[tuple[L
             )
         name = f"{leaf.key[1]:.6g}" if leaf.key[0] == "number" else leaf.name
         own = fresh_leaf(leaf.shape, leaf.dtype, name)
-        bind(own, known_value(leaf))
+        share(own, known_value(leaf))
         captured.append(own)
         replaced[leaf] = own
     return tuple(captured), replaced
