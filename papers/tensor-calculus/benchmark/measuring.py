@@ -10,6 +10,7 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from time import sleep
 from typing import Any, Self
 
 from benchmark.case import Case, Job
@@ -20,12 +21,17 @@ from benchmark.systems import KNOWN_WRONG, OURS, installed
 
 @dataclass(frozen=True)
 class Limits:
-    """How long and how large: rounds, the time of a round, that of a job of a system, bytes of a process."""
+    """How long and how large: rounds, the time of a round, that of a job of a system, bytes of a process.
+
+    After a round threads of BLAS and OpenMP go on to wait for work, for some 25 ms, on the cores that the next system
+    would have; so its round begins after a pause.
+    """
 
     rounds: int = 9
     round_seconds: float = 0.05
     seconds: float = 20.0
     memory: int = 4 * 2**30
+    pause: float = 0.0
 
 
 class Systems:
@@ -58,6 +64,7 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
             record = records[name]
             spent = sum(record.times) * count
             if record.failed is None and (not record.times or spent < systems.limits.seconds / 5):
+                sleep(systems.limits.pause)
                 answer = _ask(systems.processes[name], record, "round", systems.limits.seconds, calls=count)
                 if answer is not None:
                     record.times.append(answer["seconds"])
