@@ -145,6 +145,7 @@ def test_the_limit_is_kept_before_anything_is_allocated():
     assert physical_memory() > 2**20
 
 
+@pytest.mark.whole_planner
 def test_the_note_of_a_plan_that_is_not_split_says_so():
     samples, w = np.ones((9000, 2)), np.ones(2)
 
