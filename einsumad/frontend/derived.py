@@ -7,12 +7,12 @@ again. A record inside another is one of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from itertools import count
 from typing import NamedTuple
 
+from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node, leaf, substitute
 
 
@@ -27,15 +27,9 @@ class Given(NamedTuple):
 _given: ContextVar[list[Given] | None] = ContextVar("what transforms gave", default=None)
 
 
-@contextmanager
-def noting() -> Iterator[list[Given]]:
+def noting() -> Within[list[Given]]:
     """Within this context what transforms give to traces is noted in the list that is given back."""
-    noted: list[Given] = []
-    token = _given.set(noted)
-    try:
-        yield noted
-    finally:
-        _given.reset(token)
+    return Within(_given, [])
 
 
 def note(given: Given) -> None:

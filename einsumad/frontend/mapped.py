@@ -19,7 +19,7 @@ from einsumad.planning import physical_memory, readable_bytes
 _limit: ContextVar[int | None] = ContextVar("bytes that copies of mapped arrays may take", default=None)
 
 
-def copies_within(limit: int | None) -> Within:
+def copies_within(limit: int | None) -> Within[int | None]:
     """Within this context a copy of a mapped array may take so many bytes, if not None, and the machine's memory."""
     return Within(_limit, _limit.get() if limit is None else limit)
 

@@ -84,7 +84,7 @@ def in_trace() -> bool:
     return _open.get() is not None
 
 
-def one_leaf_per_array(*, apart: bool = False) -> Within:
+def one_leaf_per_array(*, apart: bool = False) -> Within[Met]:
     """Within this context the same array object, met again with the same content, is the same leaf.
 
     A context inside another shares what the outer one has met, unless it is `apart`, so that what is traced in it does
@@ -94,12 +94,12 @@ def one_leaf_per_array(*, apart: bool = False) -> Within:
     return Within(_open, Met() if outer is None or apart else outer)
 
 
-def on_walk(walk: OnWalk) -> Within:
+def on_walk(walk: OnWalk) -> Within[Met]:
     """Within this context the open trace is on a walk."""
     return Within(_open, Met(walk))
 
 
-def outside_of_traces() -> Within:
+def outside_of_traces() -> Within[None]:
     """Within this context nothing is being traced: a function that is not traced runs as it does by itself."""
     return Within(_open, None)
 

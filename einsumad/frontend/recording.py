@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from einsumad.frontend.within import Within
 from einsumad.graph import Leaf
 
 
@@ -51,15 +52,9 @@ class Captured:
 _kept: ContextVar[list[Captured] | None] = ContextVar("what rules captured", default=None)
 
 
-@contextmanager
-def keeping() -> Iterator[list[Captured]]:
+def keeping() -> Within[list[Captured]]:
     """Within this context what rules capture is noted in the list that is given back."""
-    kept: list[Captured] = []
-    token = _kept.set(kept)
-    try:
-        yield kept
-    finally:
-        _kept.reset(token)
+    return Within(_kept, [])
 
 
 def keep(captured: Captured) -> Captured:

@@ -17,7 +17,7 @@ NEVER_NEGATIVE = frozenset(
         *("erfc", "ndtr", "arccos"),
     ]
 )
-_DEEPEST = 16
+_DEEPEST = 8
 """Products and sums inside of each other that are looked into."""
 
 

@@ -260,7 +260,9 @@ def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
 def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
     match kind_of(node):
         case "constant":
-            return Fill(constant_value(node) or 0), ()
+            value = constant_value(node)
+            if value is not None:
+                return Fill(value), ()
         case "layout":
             return Layout(node.inputs[0], node.coefficient), node.operands
         case "dense":
