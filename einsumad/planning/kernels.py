@@ -259,10 +259,8 @@ def kernel_of(node: Node) -> tuple[Kernel, tuple[Node, ...]]:
 
 def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
     match kind_of(node):
-        case "constant":
-            value = constant_value(node)
-            if value is not None:
-                return Fill(value), ()
+        case "constant" if (value := constant_value(node)) is not None:
+            return Fill(value), ()
         case "layout":
             return Layout(node.inputs[0], node.coefficient), node.operands
         case "dense":
