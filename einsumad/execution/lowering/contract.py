@@ -21,6 +21,12 @@ from einsumad.planning.steps import Step
 _SMALL_MATRIX, _MANY = 24, 64
 _WORTH_A_CALL = 256
 """Entries of a matrix from which a product for each one of a stack costs less than a copy of the stack."""
+_SMALL_PRODUCT, _MANY_ROWS = 10**6, 40
+"""Products of entries up to which OpenBLAS has kernels of their own for small matrices, and rows from which a copy pays.
+
+The kernel of a matrix times a transposed one takes 1.4 times as long as the others there, or more; where there are no
+such kernels, the copy takes a few percent of the product.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,10 +134,18 @@ def _matrix_product(left: Side, right: Side, summed: Labels, sizes: dict[int, in
     """Matrix times matrix, matrix times vector, or the dot product of two vectors."""
     first = _matrix(left, left.free, summed, sizes)
     second = _matrix(right, summed, right.free, sizes)
+    if second.endswith(".T") and not first.endswith(".T") and _is_turned_first(left, right, summed, sizes):
+        second = f"{second}.copy()"
     text = f"{first}.dot({second})"
     if len(left.free) > 1 or len(right.free) > 1:
         text = f"{text}.reshape({shape_text(_sizes((*left.free, *right.free), sizes))})"
     return text
+
+
+def _is_turned_first(left: Side, right: Side, summed: Labels, sizes: dict[int, int]) -> bool:
+    """Whether a product is small enough, and a transposed right operand small enough beside the left one."""
+    rows, inner, columns = (prod(_sizes(labels, sizes)) for labels in (left.free, summed, right.free))
+    return rows >= max(_MANY_ROWS, columns) and rows * inner * columns <= _SMALL_PRODUCT
 
 
 def _sizes(labels: Labels, sizes: dict[int, int]) -> tuple[int, ...]:
