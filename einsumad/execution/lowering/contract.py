@@ -22,7 +22,7 @@ _SMALL_MATRIX, _MANY = 24, 64
 _WORTH_A_CALL = 256
 """Entries of a matrix from which a product for each one of a stack costs less than a copy of the stack."""
 _SMALL_PRODUCT, _MANY_ROWS = 10**6, 40
-"""Products of entries up to which OpenBLAS has kernels of their own for small matrices, and rows from which a copy pays.
+"""Products of entries up to which OpenBLAS has kernels for small matrices, and rows from which a copy pays.
 
 The kernel of a matrix times a transposed one takes 1.4 times as long as the others there, or more; where there are no
 such kernels, the copy takes a few percent of the product.

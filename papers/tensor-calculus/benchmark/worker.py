@@ -31,7 +31,6 @@ from benchmark.systems import open_system
 from benchmark.systems.base import NotOfferedError, System
 from benchmark.systems.hand import by_hand, compared
 
-
 _TIMES = 3
 
 
