@@ -33,6 +33,7 @@ from einsumad.frontend.transforms import Transform, document_like
 from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import Lifetime, check_in_use, is_variable
+from einsumad.frontend.weak import WeakTensor
 from einsumad.graph import Leaf, structural_key
 from einsumad.planning import (
     checked_limit,
@@ -140,6 +141,10 @@ def _is_dynamic(leaf: Any) -> bool:
     return isinstance(leaf, (np.ndarray, np.generic, float)) or library_of(leaf) is not None
 
 
+def _is_python_float(leaf: Any) -> bool:
+    return isinstance(leaf, float) and not isinstance(leaf, np.generic)
+
+
 def _signature(leaf: Any) -> Any:
     if not _is_dynamic(leaf):
         if not isinstance(leaf, (int, str, bytes, Enum, type, np.dtype)) and not callable(leaf):
@@ -148,7 +153,7 @@ def _signature(leaf: Any) -> Any:
                 "flags, functions or containers of them"
             )
         return type(leaf), leaf
-    if isinstance(leaf, float) and not isinstance(leaf, np.generic):
+    if _is_python_float(leaf):
         return float
     return home_of(leaf), leaf.shape, leaf.dtype
 
@@ -168,7 +173,7 @@ def trace_program(
         if _is_dynamic(value):
             inputs.append(abstract_variable(*shape_and_dtype(value), lifetime=call))
             give_home(inputs[-1], home_of(value))
-            replaced.append(Tensor(inputs[-1]))
+            replaced.append((WeakTensor if _is_python_float(value) else Tensor)(inputs[-1]))
         else:
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)

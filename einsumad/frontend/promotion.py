@@ -17,6 +17,7 @@ from einsumad.frontend.broadcasting import constant_of, convert
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.lifting import as_node, check_dtype, is_python_number, number
 from einsumad.frontend.tensor import Tensor
+from einsumad.frontend.weak import WeakTensor
 from einsumad.functions import apply, call
 from einsumad.graph import BOOL, Node, Ones, Zero, zero
 
@@ -24,7 +25,9 @@ from einsumad.graph import BOOL, Node, Ones, Zero, zero
 def ufunc_operands(ufunc: np.ufunc, *inputs: Any) -> tuple[list[Node], np.dtype]:
     """The inputs in the dtypes of the loop that NumPy would choose, and the dtype of its result."""
     lifted = [x if is_python_number(x) else as_node(x) for x in inputs]
-    tokens = [_token(x) for x in lifted]
+    tokens = [float if isinstance(x, WeakTensor) else _token(node) for x, node in zip(inputs, lifted, strict=True)]
+    if all(isinstance(token, type) for token in tokens):  # numbers of Python alone are arrays
+        tokens = [np.dtype(token) for token in tokens]
     resolved = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout))
     nodes = [in_dtype(x, dtype) for x, dtype in zip(lifted, resolved[: ufunc.nin], strict=True)]
     return nodes, resolved[ufunc.nin]
@@ -33,7 +36,8 @@ def ufunc_operands(ufunc: np.ufunc, *inputs: Any) -> tuple[list[Node], np.dtype]
 def common_operands(*inputs: Any) -> tuple[list[Node], np.dtype]:
     """The inputs in the dtype that they promote to, Python numbers being weak."""
     lifted = [x if is_python_number(x) else as_node(x) for x in inputs]
-    dtype = np.result_type(*[x.dtype if isinstance(x, Node) else x for x in lifted])
+    weak = [0.0 if isinstance(x, WeakTensor) else node for x, node in zip(inputs, lifted, strict=True)]
+    dtype = np.result_type(*[x.dtype if isinstance(x, Node) else x for x in weak])
     return [in_dtype(x, dtype) for x in lifted], dtype
 
 

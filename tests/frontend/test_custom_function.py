@@ -36,7 +36,7 @@ def pull_solved(primals: Any, value: Any, cotangent: Any) -> Any:
     return -np.outer(weights, value), weights
 
 
-solution_by_push = ea.custom_function(solved, push=push_solved)
+solution_by_push = ea.custom_function(solved, push=push_solved, shape=lambda matrix, right: right.shape)
 SOLUTIONS = {
     "push": solution_by_push,
     "pull": ea.custom_function(solved, pull=pull_solved),
