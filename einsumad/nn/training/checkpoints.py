@@ -1,0 +1,86 @@
+"""A run that is saved, so that it can stop and go on exactly.
+
+Owns :class:`Checkpoint`. Imports saving and modules. Invariant: what is saved is all that a run changes from epoch to epoch: the
+arrays and generators of the model, the states of optimiser, schedule, loader and stopping, and the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from einsumad.nn.module import Module
+from einsumad.nn.saving import load, save
+from einsumad.nn.training.history import Record
+
+_OWN = "optimizer"
+
+
+class Checkpoint:
+    """Save a run under `path` after every so many epochs, and at its end.
+
+    A call of :func:`fit` with the same arguments goes on from the file, if there is one, and ends as a run would that
+    was never interrupted, to the bit.
+
+    Raises :class:`ValueError` for a file that is damaged or of another run.
+    """
+
+    def __init__(self, path: str | PathLike[str], every: int = 1) -> None:
+        if every < 1:
+            raise ValueError(f"a checkpoint is saved every epoch or every so many, got every={every}")
+        self.path, self.every = Path(path), every
+
+    def exists(self) -> bool:
+        """Whether a run was saved there."""
+        return self.path.exists()
+
+    def is_due(self, epoch: int, epochs: int) -> bool:
+        """Whether this epoch is one after which the run is saved."""
+        return epoch % self.every == 0 or epoch == epochs
+
+    def save(self, model: Module, parts: Mapping[str, Any], records: list[Record]) -> None:
+        """Save the run."""
+        metadata = {
+            "records": records,
+            "generators": {name: g.bit_generator.state for name, g in generators_of(model).items()},
+            "parts": {name: _state_of(part) for name, part in parts.items() if name != _OWN},
+        }
+        save(model, self.path, parts[_OWN], metadata)
+
+    def restore(self, model: Module, parts: Mapping[str, Any]) -> list[Record]:
+        """Give all parts what was saved, and the records of the epochs that are over."""
+        metadata = load(self.path).metadata
+        generators = generators_of(model)
+        saved = metadata.get("generators")
+        if saved is None or set(saved) != set(generators) or "records" not in metadata:
+            raise ValueError(f"{self.path} is no checkpoint of this run: its model draws other random numbers")
+        states = metadata["parts"]
+        missing = [name for name, part in parts.items() if name != _OWN and (states.get(name) is None) != (part is None)]
+        missing = [name for name in missing if hasattr(parts[name], "state_dict") or parts[name] is None]
+        if missing:
+            raise ValueError(f"{self.path} is no checkpoint of this run: it has another {' and '.join(missing)}")
+        load(self.path, model, parts[_OWN])
+        for name, part in parts.items():
+            if name != _OWN and states.get(name) is not None:
+                part.load_state_dict(states[name])
+        for name, generator in generators.items():
+            generator.bit_generator.state = saved[name]
+        return list(metadata["records"])
+
+
+def generators_of(model: Module) -> dict[str, np.random.Generator]:
+    """The generators that modules draw from by the name of the attribute, each once."""
+    found: dict[str, np.random.Generator] = {}
+    for name, module in model.named_modules():
+        for key, value in vars(module).items():
+            if isinstance(value, np.random.Generator) and all(value is not other for other in found.values()):
+                found[f"{name}.{key}" if name else key] = value
+    return found
+
+
+def _state_of(part: Any) -> Any:
+    return part.state_dict() if hasattr(part, "state_dict") else None
