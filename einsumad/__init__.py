@@ -53,7 +53,7 @@ from einsumad.frontend import (
 from einsumad.planning import PlannerOptions, plan_cache, planner_options
 
 if TYPE_CHECKING:
-    from einsumad import numpy, optim, scipy
+    from einsumad import data, nn, numpy, optim, scipy
     from einsumad.execution.calibration import calibrate
     from einsumad.frontend.own import CustomFunction, SymbolicFunction, custom_function, elementwise_function
 
@@ -81,6 +81,7 @@ __all__ = [
     "calibrate",
     "compile",
     "custom_function",
+    "data",
     "declare",
     "derivative",
     "diff",
@@ -97,6 +98,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "laplacian",
+    "nn",
     "numpy",
     "optim",
     "plan_cache",
@@ -122,7 +124,7 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """What few programs need, when it is first asked for: namespaces, functions of the user's own, calibration."""
-    if name in ("numpy", "optim", "scipy"):
+    if name in ("data", "nn", "numpy", "optim", "scipy"):
         return import_module(f"einsumad.{name}")
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)

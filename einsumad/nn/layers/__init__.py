@@ -1,0 +1,1 @@
+"""The layers. Each sets its parameters and calls one function of ``functional``."""

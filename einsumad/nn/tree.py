@@ -1,0 +1,133 @@
+"""A tree of modules with named arrays: attributes register themselves.
+
+Owns :class:`Tree`. Imports parameters and buffers. Invariant: names are those of attributes joined by dots, in the
+order in which they were first set; an array or module that is held twice is named once, by its first name, unless all
+names are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+
+import einsumad as ea
+from einsumad.nn.parameter import Buffer, Parameter
+
+_HELD = ("_parameters", "_buffers", "_modules")
+
+
+class Tree:
+    """Something whose parameters, buffers and modules are found by name."""
+
+    training: bool
+    _parameters: dict[str, Parameter]
+    _buffers: dict[str, Buffer]
+    _modules: dict[str, Any]
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make room for what attributes register, so that a class need not call ``super().__init__()`` first."""
+        self = super().__new__(cls)
+        for name in _HELD:
+            object.__setattr__(self, name, {})
+        object.__setattr__(self, "training", True)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, list) and any(isinstance(part, (Tree, Parameter)) for part in value):
+            raise TypeError(
+                f"{name} is a plain list, whose modules and parameters would have no names: use nn.ModuleList([...]) "
+                "or nn.Sequential(...), and an attribute for each parameter"
+            )
+        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Tree) else None
+        if kind is None and name in self._parameters and value is not None:
+            self._parameters[name].data = value
+        elif kind is None and name in self._buffers and value is not None:
+            self._buffers[name].take(value)
+        else:
+            self._forget(name)
+            if kind is None:
+                object.__setattr__(self, name, value)
+            else:
+                getattr(self, kind)[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        """A parameter, buffer or module; within ``apply`` and ``no_grad`` what stands for it there."""
+        if name in self._parameters:
+            parameter = self._parameters[name]
+            standing = parameter.standing()
+            return parameter if isinstance(standing, ea.Tensor) and standing is parameter.leaf else standing
+        if name in self._buffers:
+            return self._buffers[name].standing()
+        if name in self._modules:
+            return self._modules[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        if not self._forget(name):
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._parameters, *self._buffers, *self._modules]
+
+    def _forget(self, name: str) -> bool:
+        """Let no array or module have the name any more; whether one had it."""
+        self.__dict__.pop(name, None)
+        found = [getattr(self, kind).pop(name, None) for kind in _HELD]
+        return any(held is not None for held in found)
+
+    def register_buffer(self, name: str, array: Any, persistent: bool = True) -> None:
+        """Keep an array that is not learned under this name; `state_dict` has it if it is persistent."""
+        self._forget(name)
+        self._buffers[name] = Buffer(array, persistent)
+
+    def children(self) -> Iterator[Any]:
+        """The modules that are attributes of this one."""
+        return iter(list(dict.fromkeys(self._modules.values())))
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This module and all below it, with their names; each once."""
+        seen: set[int] = set()
+        for name, module in _walk(self, prefix):
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def named_parameters(self, prefix: str = "", *, every_name: bool = False) -> Iterator[tuple[str, Parameter]]:
+        """The parameters with their names; each once, or under every name it has."""
+        return _named(self, "_parameters", prefix, every_name)
+
+    def named_buffers(self, prefix: str = "", *, every_name: bool = False) -> Iterator[tuple[str, Buffer]]:
+        """The buffers with their names; each once, or under every name it has."""
+        return _named(self, "_buffers", prefix, every_name)
+
+    def parameters(self) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        return (parameter for _, parameter in self.named_parameters())
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of the parameters by their names: what ``apply`` takes, and transforms differentiate in."""
+        return {name: parameter.data for name, parameter in self.named_parameters()}
+
+
+def _walk(tree: Tree, prefix: str) -> Iterator[tuple[str, Tree]]:
+    """This module and all below it, as often as they are held."""
+    stack = [(prefix, tree)]
+    while stack:
+        name, module = stack.pop()
+        yield name, module
+        stack += [(_joined(name, key), child) for key, child in reversed(module._modules.items())]  # noqa: SLF001
+
+
+def _named(tree: Tree, kind: str, prefix: str, every_name: bool) -> Iterator[tuple[str, Any]]:
+    seen: set[int] = set()
+    for name, module in _walk(tree, prefix):
+        for key, held in getattr(module, kind).items():
+            if every_name or id(held) not in seen:
+                seen.add(id(held))
+                yield _joined(name, key), held
+
+
+def _joined(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
