@@ -41,11 +41,11 @@ class Sequential(ModuleList):
     >>> import numpy as np, einsumad.nn as nn
     >>> net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
     >>> print(net.summary((8, 3)))
-    module           result  parameters
-    -----------------------------------
-    0: Linear        (8, 4)          16
-    1: Tanh          (8, 4)           0
-    2: Linear        (8, 1)           5
+    module               result  parameters
+    ---------------------------------------
+    0: Linear            (8, 4)          16
+    1: Tanh              (8, 4)           0
+    2: Linear            (8, 1)           5
     (whole): Sequential  (8, 1)           0
     21 parameters, 8.4e-05 MB
     """
