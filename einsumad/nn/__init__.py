@@ -12,6 +12,7 @@ from einsumad.nn.layers.linear import Linear
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.random import manual_seed
+from einsumad.nn.saving import Saved, load, save
 
 __all__ = [
     "Buffer",
@@ -20,10 +21,13 @@ __all__ = [
     "ModuleList",
     "Parameter",
     "ReLU",
+    "Saved",
     "Sequential",
     "Tanh",
     "functional",
     "init",
+    "load",
     "manual_seed",
     "no_grad",
+    "save",
 ]
