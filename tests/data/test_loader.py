@@ -69,62 +69,50 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-settings_of_loaders = {
-    "rows": st.integers(0, 13),
-    "batch_size": st.integers(1, 6),
-    "shuffle": st.booleans(),
-    "drop_last": st.booleans(),
-    "seed": st.integers(0, 2**31),
-    "prefetch": st.sampled_from([0, 1, 3]),
-    "kind": st.sampled_from(["arrays", "rows", "part"]),
-}
+options_of_loaders = st.fixed_dictionaries(
+    {
+        "batch_size": st.integers(1, 6),
+        "shuffle": st.booleans(),
+        "drop_last": st.booleans(),
+        "prefetch": st.sampled_from([0, 1, 3]),
+    }
+)
+kinds_of_data = st.sampled_from(["arrays", "rows", "part"])
 
 
-@given(**settings_of_loaders)
-def test_every_row_once(
-    rows: int, batch_size: int, shuffle: bool, drop_last: bool, seed: int, prefetch: int, kind: str
-) -> None:
-    loader = DataLoader(
-        data_of(rows, kind), batch_size, shuffle=shuffle, drop_last=drop_last, rng=seed, prefetch=prefetch
-    )
+@given(rows=st.integers(0, 13), kind=kinds_of_data, options=options_of_loaders, seed=st.integers(0, 2**31))
+def test_every_row_once(rows: int, kind: str, options: dict[str, Any], seed: int) -> None:
+    loader = DataLoader(data_of(rows, kind), rng=seed, **options)
     batches = read(loader)
     assert len(batches) == len(loader)
-    sizes = [batch_size] * (rows // batch_size) + [rows % batch_size] * (rows % batch_size > 0 and not drop_last)
+    size = options["batch_size"]
+    sizes = [size] * (rows // size) + [rows % size] * (rows % size > 0 and not options["drop_last"])
     assert [len(x) for x, _ in batches] == sizes
     order = np.concatenate([np.empty(0, int), *[x for x, _ in batches]])
-    expected = np.random.default_rng(seed).permutation(rows) if shuffle else np.arange(rows)
+    expected = np.random.default_rng(seed).permutation(rows) if options["shuffle"] else np.arange(rows)
     np.testing.assert_array_equal(order, expected[: sum(sizes)])
     for x, y in batches:
         assert (x.dtype, y.dtype) == (np.int64, np.float32)
         np.testing.assert_array_equal(y, np.stack([x, -x], -1))
 
 
-@given(**settings_of_loaders, stop=st.integers(0, 40), through_json=st.booleans())
+@given(
+    rows=st.integers(0, 13),
+    kind=kinds_of_data,
+    options=options_of_loaders,
+    stop=st.integers(0, 40),
+    through_json=st.booleans(),
+)
 def test_resuming_anywhere_is_the_uninterrupted_order(
-    rows: int,
-    batch_size: int,
-    shuffle: bool,
-    drop_last: bool,
-    seed: int,
-    prefetch: int,
-    kind: str,
-    stop: int,
-    through_json: bool,
+    rows: int, kind: str, options: dict[str, Any], stop: int, through_json: bool
 ) -> None:
-    def made(rng: Any) -> DataLoader:
+    def made(rng: int) -> DataLoader:
         return DataLoader(
-            data_of(rows, kind),
-            batch_size,
-            shuffle=shuffle,
-            drop_last=drop_last,
-            rng=rng,
-            prefetch=prefetch,
-            augment=lambda batch, rng: (*batch, rng.normal(size=2)),
+            data_of(rows, kind), rng=rng, augment=lambda batch, rng: (*batch, rng.normal(size=2)), **options
         )
 
-    states, batches = [], []
-    whole = made(seed)
-    states.append(whole.state_dict())
+    whole = made(stop)
+    batches, states = [], [whole.state_dict()]
     for _ in range(3):
         for batch in whole:
             batches.append(batch)
@@ -132,7 +120,7 @@ def test_resuming_anywhere_is_the_uninterrupted_order(
         states[-1] = states[-1] if stop % 2 else whole.state_dict()  # within the loop after its last batch, or after it
     place = stop % len(states)
     state = json.loads(json.dumps(states[place])) if through_json else states[place]
-    resumed = made(seed + 1)
+    resumed = made(stop + 1)
     resumed.load_state_dict(state)
     rest = []
     for _ in range(resumed.epoch, 3):
@@ -157,14 +145,14 @@ def test_generators_of_every_kind_resume_from_json(kind: Any) -> None:
 
 def test_a_shared_generator_is_resumed_too() -> None:
     def run(rng: np.random.Generator, loader: DataLoader, number: int) -> list[Any]:
-        return [(x, rng.normal(size=1)) for x, in islice(loader, number)]
+        return [(x, rng.normal(size=1)) for (x,) in islice(loader, number)]
 
     rng = np.random.default_rng(0)
     loader = DataLoader(ArrayDataset(np.arange(6)), 2, shuffle=True, rng=rng)
     loop = iter(loader)
     first = [(next(loop)[0], rng.normal(size=1)) for _ in range(2)]
     state = loader.state_dict()
-    rest = [(x, rng.normal(size=1)) for x, in loop] + run(rng, loader, 3)
+    rest = [(x, rng.normal(size=1)) for (x,) in loop] + run(rng, loader, 3)
     other = np.random.default_rng(1)
     resumed = DataLoader(ArrayDataset(np.arange(6)), 2, shuffle=True, rng=other)
     resumed.load_state_dict(state)
@@ -289,11 +277,11 @@ def test_transforms_and_dtypes() -> None:
     rows = [{"a": 1.0, "b": 1}] * 2
     batch = next(iter(DataLoader(rows, 2, transform={"a": lambda a: a + 1}, astype=np.float16)))
     assert (batch["a"].dtype, batch["b"].dtype, batch["a"].tolist()) == (np.float16, np.int64, [2, 2])
-    with pytest.raises(ValueError, match="2 transforms are given.* 3 arrays"):
+    with pytest.raises(ValueError, match=r"2 transforms are given.* 3 arrays"):
         first(transform=(None, None))
     with pytest.raises(ValueError, match="a dict"):
         next(iter(DataLoader(rows, 2, transform=(None,))))
-    with pytest.raises(KeyError, match="'c'.*'a', 'b'"):
+    with pytest.raises(KeyError, match=r"'c'.*'a', 'b'"):
         next(iter(DataLoader(rows, 2, transform={"c": abs})))
     with pytest.raises(TypeError, match="astype"):
         DataLoader(data, astype=np.int32)
@@ -320,9 +308,8 @@ def test_errors_come_at_their_place_and_end_the_thread(prefetch: int) -> None:
     loader = DataLoader(Rows(10, fails_at=5), 2, prefetch=prefetch)
     seen = []
     with pytest.raises(OSError, match="row 5"):
-        for x, _ in loader:
-            seen += x.tolist()
-    assert seen == [0, 1, 2, 3]
+        seen.extend(x.tolist() for x, _ in loader)
+    assert seen == [[0, 1], [2, 3]]
     wait_until(lambda: threads() == 0)
 
 
