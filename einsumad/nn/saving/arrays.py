@@ -55,9 +55,9 @@ def storable(value: Any, name: str) -> np.ndarray:
         raise TypeError(f"{name} is no array, but {type(value).__name__}")
     array = np.asarray(value)
     little = array.dtype.newbyteorder("<")
-    if little.str not in _DTYPES.values() and little.kind != "b":
+    if little not in [np.dtype(known) for known in _DTYPES.values()]:
         raise TypeError(
-            f"{name} has dtype {array.dtype}, and files have booleans, integers and floats of 16 to 64 bits"
+            f"{name} has dtype {array.dtype}, and files have booleans, integers and floats of up to 64 bits"
         )
     return np.asarray(array, little, order="C")
 
@@ -80,7 +80,8 @@ def from_bytes(content: bytes, path: str) -> tuple[dict[str, np.ndarray], dict[s
         raise ValueError(f"{path} is no file of safetensors, or damaged: {_reason(content, error)}") from error
     length = int.from_bytes(content[:_LENGTH], "little")
     header = json.loads(content[_LENGTH : _LENGTH + length])
-    return {name: _array(name, part, path) for name, part in found}, dict(header.get("__metadata__") or {})
+    parts, texts = dict(found), dict(header.pop("__metadata__", None) or {})
+    return {name: _array(name, parts[name], path) for name in header}, texts
 
 
 def _array(name: str, part: Mapping[str, Any], path: str) -> np.ndarray:

@@ -71,12 +71,12 @@ def save(
     held = optimizer.state_dict() if hasattr(optimizer, "state_dict") else optimizer
     content = {
         "version": _VERSION,
+        "state": list(state),
         "optimizer": plain(held, "optimizer", arrays),
         "metadata": plain(dict(metadata or {}), "metadata", arrays),
     }
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    texts = {"format": "np", _TEXT: text, _CHECKSUM: str(_checksum(arrays, text))}
-    write_whole(Path(path), to_bytes(arrays, texts))
+    texts = {"format": "np", _TEXT: json.dumps(content, allow_nan=False, separators=(",", ":"))}
+    write_whole(Path(path), to_bytes(arrays, {**texts, _CHECKSUM: _checksum(arrays, texts)}))
 
 
 def load(
@@ -110,16 +110,23 @@ def load(
 
 def _read(path: Path, name: str) -> Saved:
     arrays, texts = from_bytes(path.read_bytes(), name)
-    if _TEXT not in texts:
+    if _TEXT not in texts and _CHECKSUM not in texts:
         return Saved(name, arrays, None, dict(texts))
-    if texts.get(_CHECKSUM) != str(_checksum(arrays, texts[_TEXT])):
+    checksum = texts.pop(_CHECKSUM, None)
+    if checksum != _checksum(arrays, texts):
         raise ValueError(f"{name} is damaged: its content is not what was written")
-    used: set[str] = set()
-    content = json.loads(texts[_TEXT])
+    try:
+        return _understood(name, json.loads(texts[_TEXT]), arrays)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not as this version of einsumad writes files: {error!r:.80}") from error
+
+
+def _understood(name: str, content: Any, arrays: Mapping[str, np.ndarray]) -> Saved:
+    """What the arrays of a file are. Raises various errors for what `save` does not write."""
     if content["version"] != _VERSION:
-        raise ValueError(f"{name} was written by another version of einsumad, in form {content['version']}")
-    optimizer, metadata = (restored(content[part], arrays, used) for part in ("optimizer", "metadata"))
-    return Saved(name, {key: array for key, array in arrays.items() if key not in used}, optimizer, metadata)
+        raise ValueError(f"it has version {content['version']}")
+    optimizer, metadata = (restored(content[part], arrays) for part in ("optimizer", "metadata"))
+    return Saved(name, {key: arrays[key] for key in content["state"]}, optimizer, {**metadata})
 
 
 def _take(owner: Any, state: Any, path: str, **options: Any) -> None:
@@ -144,12 +151,12 @@ def _completed(module: Module, state: dict[str, np.ndarray]) -> dict[str, np.nda
     return full
 
 
-def _checksum(arrays: Mapping[str, np.ndarray], text: str) -> int:
-    """A number that changes with any byte of the content (CRC-32)."""
-    found = zlib.crc32(text.encode())
+def _checksum(arrays: Mapping[str, np.ndarray], texts: Mapping[str, str]) -> str:
+    """A text that changes with any byte of the content (CRC-32)."""
+    found = zlib.crc32(ascii(sorted(texts.items())).encode())
     for name in sorted(arrays):
         array = arrays[name]
-        found = zlib.crc32(repr((name, array.dtype.name, array.shape)).encode(), found)
+        found = zlib.crc32(ascii((name, array.dtype.name, array.shape)).encode(), found)
         little = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
         found = zlib.crc32(little.reshape(-1).view(np.uint8).data, found)
-    return found
+    return str(found)

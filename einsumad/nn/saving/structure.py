@@ -56,24 +56,24 @@ def _item(key: Any, value: Any, name: str, arrays: dict[str, np.ndarray], depth:
     return [plain(key, f"{name}/key", arrays, depth + 1), plain(value, f"{name}/{key}", arrays, depth + 1)]
 
 
-def restored(value: Any, arrays: Mapping[str, np.ndarray], used: set[str]) -> Any:
-    """What the plain data stand for; names of the arrays in it are added to `used`.
+def restored(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """What the plain data stand for.
 
-    Raises :class:`ValueError` and :class:`KeyError` for what `plain` does not write.
+    Raises :class:`TypeError`, :class:`ValueError`, :class:`KeyError` or :class:`AttributeError` for what `plain` does
+    not write.
     """
     if value is None or type(value) in (bool, int, str, float):
         return value
     if type(value) is list:
-        return [restored(part, arrays, used) for part in value]
+        return [restored(part, arrays) for part in value]
     ((kind, content),) = value.items()
     match kind:
         case "float":
             return float(content)
         case "tuple":
-            return tuple([restored(part, arrays, used) for part in content])
+            return tuple([restored(part, arrays) for part in content])
         case "dict":
-            return {restored(key, arrays, used): restored(part, arrays, used) for key, part in content}
+            return {restored(key, arrays): restored(part, arrays) for key, part in content}
         case "array" | "number":
-            used.add(content)
             return arrays[content] if kind == "array" else arrays[content][()]
     raise ValueError(f"{kind!r} is not known")
