@@ -12,6 +12,10 @@ from einsumad.nn.layers.linear import Linear
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.random import manual_seed
+<<<<<<< HEAD
+=======
+from einsumad.nn.saving import Saved, load, save
+>>>>>>> h_data
 
 __all__ = [
     "Buffer",
@@ -20,10 +24,21 @@ __all__ = [
     "ModuleList",
     "Parameter",
     "ReLU",
+<<<<<<< HEAD
+=======
+    "Saved",
+>>>>>>> h_data
     "Sequential",
     "Tanh",
     "functional",
     "init",
+<<<<<<< HEAD
     "manual_seed",
     "no_grad",
+=======
+    "load",
+    "manual_seed",
+    "no_grad",
+    "save",
+>>>>>>> h_data
 ]
