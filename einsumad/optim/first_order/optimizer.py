@@ -59,7 +59,7 @@ class Optimizer:
         method.check(self.defaults)
         self.param_groups: list[dict[str, Any]] = []
         self._kept: list[Kept] = []
-        given = [params] if is_parameter(params) or isinstance(params, str) else _listed(params)
+        given = [params] if is_parameter(params) else _listed(params)
         if not given:
             raise ValueError(f"{method.name} was given no parameters")
         for group in given if isinstance(given[0], Mapping) else [{"params": given}]:
@@ -248,7 +248,7 @@ def _gradient(parameter: Parameter, value: np.ndarray, number: int) -> np.ndarra
 
 def _listed(params: Any) -> list[Any]:
     """What was given as a list; groups and parameters are looked at one by one afterwards."""
-    if isinstance(params, Mapping | set | frozenset) or not hasattr(params, "__iter__"):
+    if isinstance(params, Mapping | set | frozenset | str) or not hasattr(params, "__iter__"):
         raise TypeError(
             f"parameters are given as a list, such as model.parameters(), or as a list of groups, got "
             f"{type(params).__name__}"
