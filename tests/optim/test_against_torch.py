@@ -61,7 +61,7 @@ def groups_of(params: list[Any], second: dict[str, Any]) -> list[dict[str, Any]]
 
 def close(found: Any, expected: Any, dtype: Any, largest: float) -> None:
     """Equal to a few units in the last place of the numbers that were added up."""
-    np.testing.assert_allclose(found, expected, rtol=0, atol=200 * np.finfo(dtype).eps * largest)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=40 * np.finfo(dtype).eps * largest)
 
 
 @given(METHODS, rates, decays, flags, rates, decays, st.integers(0, 2**32), st.sampled_from([np.float32, np.float64]))

@@ -165,8 +165,8 @@ def test_take_counts_a_step_and_leaves_out_what_is_none() -> None:
     states = [{name: array + 1 for name, array in state.items()} for state in optimizer.states()]
     optimizer.take([*states[:3], None])
     assert [entry["step"] for entry in optimizer.state_dict()["state"].values()] == [1, 1, 1]
-    assert optimizer.numbers()[0]["root"] == np.float32((1 - 0.999**2) ** 0.5)
-    assert optimizer.numbers()[3]["root"] == np.float32((1 - 0.999) ** 0.5)
+    assert optimizer.numbers()[0]["eps"] == np.float32(1e-8 * (1 - 0.999**2) ** 0.5)
+    assert optimizer.numbers()[3]["eps"] == np.float32(1e-8 * (1 - 0.999) ** 0.5)
     before = optimizer.state_dict()
     for wrong, error in [
         (states[:2], ValueError),

@@ -70,13 +70,14 @@ def _adam_state(group: Group) -> dict[str, float]:
 
 def _adam_numbers(group: Group, step: int, started: Container[str]) -> dict[str, float]:  # noqa: ARG001 (of a method)
     beta1, beta2 = group["betas"]
-    return _used(group, "weight_decay", "eps") | {
+    root = (1 - beta2**step) ** 0.5
+    return _used(group, "weight_decay") | {
         "beta1": beta1,
         "taken1": 1 - beta1,
         "beta2": beta2,
         "taken2": 1 - beta2,
-        "size": group["lr"] / (1 - beta1**step),
-        "root": (1 - beta2**step) ** 0.5,
+        "size": group["lr"] * root / (1 - beta1**step),
+        "eps": group["eps"] * root,
     }
 
 

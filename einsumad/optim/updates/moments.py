@@ -24,13 +24,15 @@ def adam(
     weight_decay: bool = False,
     maximize: bool = False,
 ) -> tuple[Any, State]:
-    """``m ← β₁ m + (1 - β₁) g``, ``v ← β₂ v + (1 - β₂) g²`` and ``p ← p - size m / (√v / root + eps)``.
+    """``m ← β₁ m + (1 - β₁) g``, ``v ← β₂ v + (1 - β₂) g²`` and ``p ← p - size m / (√v + eps)``.
 
-    In step t size is ``lr / (1 - β₁ᵗ)`` and root is ``√(1 - β₂ᵗ)``. With `amsgrad` the largest v so far takes its
-    place. With `decoupled` weight decay is ``p ← shrunk p`` beforehand, where shrunk is ``1 - lr weight_decay``.
+    In step t size is ``lr r / (1 - β₁ᵗ)`` with ``r = √(1 - β₂ᵗ)``, and eps was multiplied with r too: these are the
+    bias corrections, without a pass over the arrays of their own (section 2 of the source). With `amsgrad` the largest
+    v so far takes its place. With `decoupled` weight decay is ``p ← shrunk p`` beforehand, where shrunk is
+    ``1 - lr weight_decay``.
 
     State: "exp_avg" m, "exp_avg_sq" v, and for `amsgrad` "max_exp_avg_sq", all zeros at first. Numbers: "beta1",
-    "taken1" (1 - β₁), "beta2", "taken2" (1 - β₂), "eps", "size", "root", and for weight decay "weight_decay" or
+    "taken1" (1 - β₁), "beta2", "taken2" (1 - β₂), "eps", "size", and for weight decay "weight_decay" or
     "shrunk". `long` says that β₁ is above one half.
 
     Source: Kingma and Ba, Adam: a method for stochastic optimization, 2015; amsgrad: Reddi, Kale and Kumar, On the
@@ -45,4 +47,4 @@ def adam(
     if amsgrad:
         squares = np.maximum(state["max_exp_avg_sq"], squares)
         new["max_exp_avg_sq"] = squares
-    return value - numbers["size"] * (mean / (np.sqrt(squares) / numbers["root"] + numbers["eps"])), new
+    return value - numbers["size"] * (mean / (np.sqrt(squares) + numbers["eps"])), new
