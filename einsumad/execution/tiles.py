@@ -55,16 +55,17 @@ def tiled(
     shape = results[0].shape
     starts = list(product(*[range(0, size, step) for size, step in zip(shape, block, strict=True)]))
     arrays = (*results, *operands)
-    varying = [tuple([size != 1 for size in array.shape]) for array in arrays]
-    rank = len(shape)
+    cut = [k for k, (size, step) in enumerate(zip(shape, block, strict=True)) if step < size]
+    varying = [_varying(array, len(shape), cut) for array in arrays]
 
     def work(places: Sequence[tuple[int, ...]]) -> None:
         for place in places:
             whole = [slice(start, start + step) for start, step in zip(place, block, strict=True)]
+            whole.append(_ALL)
             body(
                 *[
-                    array[tuple([whole[rank - len(kept) + k] if held else _ALL for k, held in enumerate(kept)])]
-                    for array, kept in zip(arrays, varying, strict=True)
+                    array[tuple([whole[axis] for axis in axes])] if axes else array
+                    for array, axes in zip(arrays, varying, strict=True)
                 ]
             )
 
@@ -80,6 +81,15 @@ def tiled(
     finally:
         for future in waiting:
             future.result()
+
+
+def _varying(array: Array, rank: int, cut: Sequence[int]) -> tuple[int, ...]:
+    """For the axes of an array up to the last that is cut, which axis of the results each is; -1 where all is read."""
+    axes = [rank - array.ndim + k for k in range(array.ndim)]
+    found = [axis if axis in cut and size != 1 else -1 for axis, size in zip(axes, array.shape, strict=True)]
+    while found and found[-1] < 0:
+        found.pop()
+    return tuple(found)
 
 
 _ALL = slice(None)

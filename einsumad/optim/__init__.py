@@ -1,11 +1,20 @@
-"""Optimisation with derivatives: what SciPy's optimisers are called with, and second-order steps in structure.
+"""Optimisation with derivatives: what SciPy's optimisers are called with, second-order steps, and training.
 
 Owns nothing but the names. Imports the modules of this folder. Invariant: SciPy's optimisers are loaded by whoever
-calls them; what is optimised here are problems whose second derivatives have a structure that a dense matrix would
-lose.
+calls them; second-order steps are for problems whose second derivatives have a structure that a dense matrix would
+lose; first-order steps are pure functions of arrays beneath the optimisers that keep what they need.
 """
 
+from einsumad.optim import lr_scheduler, updates
 from einsumad.optim.arguments import Arguments
+from einsumad.optim.clipping import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clipped_by_norm,
+    clipped_by_value,
+    total_norm,
+)
+from einsumad.optim.first_order import SGD, Adagrad, Adam, AdamW, Method, Optimizer, RMSprop
 from einsumad.optim.minimisation import minimize_arguments
 from einsumad.optim.records import Record, Result, Step
 from einsumad.optim.residuals import gauss_newton_step, levenberg_marquardt
@@ -14,16 +23,30 @@ from einsumad.optim.systems import least_squares_arguments, root_arguments
 from einsumad.optim.vectors import flatten
 
 __all__ = [
+    "SGD",
+    "Adagrad",
+    "Adam",
+    "AdamW",
     "Arguments",
+    "Method",
+    "Optimizer",
+    "RMSprop",
     "Record",
     "Result",
     "Step",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clipped_by_norm",
+    "clipped_by_value",
     "flatten",
     "gauss_newton_step",
     "least_squares_arguments",
     "levenberg_marquardt",
+    "lr_scheduler",
     "minimize_arguments",
     "newton",
     "newton_step",
     "root_arguments",
+    "total_norm",
+    "updates",
 ]
