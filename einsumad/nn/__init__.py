@@ -1,6 +1,7 @@
-"""Neural networks as thin wrappers.
+"""Neural networks as thin wrappers: layers, losses and training on the public names of the library.
 
-Owns nothing but the names. Imports the modules of this folder.
+Owns nothing but the names. Imports the modules of this folder. Invariant: a layer is a NumPy function of its inputs and
+parameters; it has no derivative of its own.
 """
 
 from einsumad.nn import functional
@@ -12,33 +13,40 @@ from einsumad.nn.layers.linear import Linear
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.random import manual_seed
-<<<<<<< HEAD
-=======
 from einsumad.nn.saving import Saved, load, save
->>>>>>> h_data
+from einsumad.nn.training import (
+    Checkpoint,
+    EarlyStopping,
+    History,
+    TrainingStep,
+    accuracy,
+    evaluate,
+    fit,
+    predict,
+)
 
 __all__ = [
     "Buffer",
+    "Checkpoint",
+    "EarlyStopping",
+    "History",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
     "ReLU",
-<<<<<<< HEAD
-=======
     "Saved",
->>>>>>> h_data
     "Sequential",
     "Tanh",
+    "TrainingStep",
+    "accuracy",
+    "evaluate",
+    "fit",
     "functional",
     "init",
-<<<<<<< HEAD
-    "manual_seed",
-    "no_grad",
-=======
     "load",
     "manual_seed",
     "no_grad",
+    "predict",
     "save",
->>>>>>> h_data
 ]

@@ -14,7 +14,8 @@ class Bar:
     """A bar over batches with numbers behind it; without `shown` it does nothing."""
 
     def __init__(self, text: str, shown: bool) -> None:
-        self._text, self._bar = text, None
+        self._text = text
+        self._bar: Any = None
         self._make = _tqdm() if shown else None
 
     def over(self, batches: Iterable[Any], count: int | None) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """A run that is saved, so that it can stop and go on exactly.
 
-Owns :class:`Checkpoint`. Imports saving and modules. Invariant: what is saved is all that a run changes from epoch to epoch: the
-arrays and generators of the model, the states of optimiser, schedule, loader and stopping, and the history.
+Owns :class:`Checkpoint`. Imports saving and modules. Invariant: what is saved is all that a run changes from epoch to
+epoch: the arrays and generators of the model, the states of optimiser, schedule, loader and stopping, and the history.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class Checkpoint:
         if saved is None or set(saved) != set(generators) or "records" not in metadata:
             raise ValueError(f"{self.path} is no checkpoint of this run: its model draws other random numbers")
         states = metadata["parts"]
-        missing = [name for name, part in parts.items() if name != _OWN and (states.get(name) is None) != (part is None)]
-        missing = [name for name in missing if hasattr(parts[name], "state_dict") or parts[name] is None]
-        if missing:
-            raise ValueError(f"{self.path} is no checkpoint of this run: it has another {' and '.join(missing)}")
+        own = {name: part for name, part in parts.items() if name != _OWN}
+        others = [name for name, part in own.items() if _has_state(part) != (states[name] is not None)]
+        if others:
+            raise ValueError(f"{self.path} is no checkpoint of this run: it has another {' and '.join(others)}")
         load(self.path, model, parts[_OWN])
-        for name, part in parts.items():
-            if name != _OWN and states.get(name) is not None:
+        for name, part in own.items():
+            if states[name] is not None:
                 part.load_state_dict(states[name])
         for name, generator in generators.items():
             generator.bit_generator.state = saved[name]
@@ -82,5 +82,9 @@ def generators_of(model: Module) -> dict[str, np.random.Generator]:
     return found
 
 
+def _has_state(part: Any) -> bool:
+    return hasattr(part, "state_dict")
+
+
 def _state_of(part: Any) -> Any:
-    return part.state_dict() if hasattr(part, "state_dict") else None
+    return part.state_dict() if _has_state(part) else None

@@ -1,7 +1,7 @@
 """What a training run has measured, epoch by epoch.
 
-Owns :class:`History`, its table and its picture. Imports nothing of the package. Invariant: a record is numbers by name,
-so that a history can be written as JSON and read again.
+Owns :class:`History`, its table and its picture. Imports nothing of the package. Invariant: a record is numbers by
+name, so that a history can be written as JSON and read again.
 """
 
 from __future__ import annotations

@@ -1,42 +1,32 @@
 """One step of training as one compiled plan: value, gradients, and what the optimiser makes of them.
 
-Owns :class:`TrainingStep`. Imports modules, the context of calls, and nothing of an optimiser but what it is asked.
-Invariant: a plan is made once for each form of a batch and found again by its structure; between steps everything that
-changes is kept here, and the model has it after `store`.
+Owns :class:`TrainingStep`. Imports modules, the context of calls and optimisers. Invariant: a plan is made once for
+each form of a batch and found again by its structure; between steps everything that changes is kept here, and the model
+has it after `store`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import einsumad as ea
-from einsumad.nn.context import Copies, Given, Recorded, calling, no_grad, within_call
+from einsumad.nn.context import Draw, Given, Recorded, calling, no_grad, within_call
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
+from einsumad.optim import Optimizer, clipped_by_norm
 
-Arrays = dict[str, np.ndarray]
 
+class _Held(NamedTuple):
+    """What a step changes: parameters that are learned and those that are not, buffers, states of the optimiser."""
 
-class Optimizer(Protocol):
-    """What a step asks of an optimiser: see :class:`einsumad.optim.Optimizer`."""
-
-    param_groups: list[dict[str, Any]]
-
-    def states(self) -> list[Arrays]:
-        """The arrays kept for each parameter."""
-
-    def numbers(self) -> list[dict[str, Any]]:
-        """The numbers of the coming step for each parameter."""
-
-    def updated(self, values: Any, gradients: Any, states: Any, numbers: Any) -> tuple[Any, Any]:
-        """New values and states."""
-
-    def take(self, states: Any) -> None:
-        """Keep the states after a step."""
+    values: list[Any]
+    fixed: dict[str, Any]
+    buffers: dict[str, Any]
+    states: list[dict[str, Any]]
 
 
 class _Objective(Module):
@@ -78,39 +68,41 @@ class TrainingStep:
             raise ValueError(f"{', '.join(frozen)} do not require gradients: leave them out of the optimiser")
         self._names = [named[id(p)] for p in self._learned]
         self._compiled = ea.compile(self._step)
-        self._requests: dict[Any, list[Any]] = {}
+        self._requests: dict[Any, list[tuple[np.random.Generator, Draw]]] = {}
         self.load()
 
     def load(self) -> None:
         """Begin with what model and optimiser hold now."""
-        held = dict(self._objective.named_parameters())
-        self._values = [held[name].data for name in self._names]
-        self._fixed = {name: p.data for name, p in held.items() if name not in set(self._names)}
-        self._buffers = {name: buffer.data for name, buffer in self._objective.named_buffers()}
-        self._states = self._optimizer.states()
+        parameters = dict(self._objective.named_parameters())
+        self._held = _Held(
+            [parameters[name].data for name in self._names],
+            {name: p.data for name, p in parameters.items() if name not in set(self._names)},
+            {name: buffer.data for name, buffer in self._objective.named_buffers()},
+            self._optimizer.states(),
+        )
 
     def store(self) -> None:
-        """Give model and optimiser what the steps have made."""
-        for parameter, value in zip(self._learned, self._values, strict=True):
+        """Give the model what the steps have made; the optimiser has it."""
+        for parameter, value in zip(self._learned, self._held.values, strict=True):
             parameter.data = value
         for name, buffer in self._objective.named_buffers():
-            buffer.data = self._buffers[name]
+            buffer.data = self._held.buffers[name]
 
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
-        draws = [how(generator) for generator, how in self._drawn(batch)]
         modes = tuple([module.training for _, module in self._objective.named_modules()])
-        loss, outputs, self._values, self._states, updates = self._compiled(
-            modes, self._values, self._fixed, self._buffers, self._states, self._optimizer.numbers(), draws, batch
+        draws = [how(generator) for generator, how in self._drawn(modes, batch)]
+        structure = modes, self._optimizer.flags()
+        loss, outputs, values, states, updates = self._compiled(
+            structure, self._held, self._optimizer.numbers(), draws, batch
         )
-        self._buffers = {**self._buffers, **updates}
-        self._optimizer.take(self._states)
+        self._held = _Held(values, self._held.fixed, {**self._held.buffers, **updates}, states)
+        self._optimizer.take(states)
         return loss, outputs
 
-    def _drawn(self, batch: Sequence[np.ndarray]) -> list[Any]:
+    def _drawn(self, modes: tuple[bool, ...], batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
         """What random numbers a call on such a batch draws, in order; found by a call that changes nothing."""
-        modes = tuple([module.training for _, module in self._objective.named_modules()])
-        form = (modes, tuple([(array.shape, array.dtype) for array in batch]))
+        form = modes, tuple([(array.shape, array.dtype) for array in batch])
         if form not in self._requests:
             recorded = Recorded()
             with no_grad(), calling({}, recorded), within_call():
@@ -120,37 +112,28 @@ class TrainingStep:
 
     def _step(
         self,
-        modes: Any,  # noqa: ARG002 (part of the signature: the plan of one mode is not that of another)
-        values: list[Any],
-        fixed: dict[str, Any],
-        buffers: dict[str, Any],
-        states: list[Any],
-        numbers: list[Any],
+        structure: tuple[Any, Any],
+        held: _Held,
+        numbers: list[dict[str, Any]],
         draws: list[Any],
         batch: tuple[Any, ...],
-    ) -> tuple[Any, Any, list[Any], list[Any], dict[str, Any]]:
+    ) -> tuple[Any, Any, list[Any], list[dict[str, Any]], dict[str, Any]]:
+        """The step as a pure function; the modes of the modules and the flags of the optimiser are its structure."""
+
         def called(learned: list[Any]) -> tuple[Any, Any, dict[str, Any]]:
-            named = {**fixed, **buffers, **dict(zip(self._names, learned, strict=True))}
-            random = Given(draws) if draws else Copies()
-            with calling(values_by_identity(self._objective, named), random) as call, within_call():
+            named = {**held.fixed, **held.buffers, **dict(zip(self._names, learned, strict=True))}
+            with calling(values_by_identity(self._objective, named), Given(draws)) as call, within_call():
                 loss, outputs = self._objective(*batch)
-            updates = {
+            changed = {
                 name: call.updates[id(buffer)]
                 for name, buffer in self._objective.named_buffers()
                 if id(buffer) in call.updates
             }
-            return loss, outputs, updates
+            return loss, outputs, changed
 
-        gradients = ea.grad(lambda learned: called(learned)[0])(values)
-        loss, outputs, updates = called(values)
+        gradients = ea.grad(lambda learned: called(learned)[0])(held.values)
+        loss, outputs, changed = called(held.values)
         if self._clip_norm is not None:
-            gradients = clipped(gradients, self._clip_norm)
-        moved, kept = self._optimizer.updated(values, gradients, states, numbers)
-        return loss, outputs, moved, kept, updates
-
-
-def clipped(gradients: Sequence[Any], most: float) -> list[Any]:
-    """The gradients, scaled down together where their common norm is larger (Pascanu et al., 2013)."""
-    norm = np.sqrt(sum([np.sum(gradient**2) for gradient in gradients]))
-    factor = np.minimum(most / (norm + 1e-6), 1)
-    return [gradient * factor for gradient in gradients]
+            gradients = clipped_by_norm(gradients, self._clip_norm)
+        values, states = self._optimizer.updated(held.values, gradients, held.states, numbers, structure[1])
+        return loss, outputs, values, states, changed

@@ -54,9 +54,10 @@ class EarlyStopping:
             model.load_state_dict(self._state)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run needs, without the arrays."""
-        return {"best": self.best, "waited": self.waited}
+        """What a resumed run needs, with the arrays of the best epoch."""
+        return {"best": self.best if self.best < inf else None, "waited": self.waited, "state": self._state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
-        self.best, self.waited = float(state["best"]), int(state["waited"])
+        self.best = inf if state["best"] is None else float(state["best"])
+        self.waited, self._state = int(state["waited"]), state["state"]
