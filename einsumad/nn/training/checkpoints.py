@@ -15,7 +15,7 @@ import numpy as np
 
 from einsumad.nn.module import Module
 from einsumad.nn.saving import load, save
-from einsumad.nn.training.history import Record
+from einsumad.nn.training.history import History
 
 _OWN = "optimizer"
 
@@ -42,17 +42,18 @@ class Checkpoint:
         """Whether this epoch is one after which the run is saved."""
         return epoch % self.every == 0 or epoch == epochs
 
-    def save(self, model: Module, parts: Mapping[str, Any], records: list[Record]) -> None:
+    def save(self, model: Module, parts: Mapping[str, Any], history: History) -> None:
         """Save the run."""
         metadata = {
-            "records": records,
+            "records": history.records,
+            "stopped": history.stopped,
             "generators": {name: g.bit_generator.state for name, g in generators_of(model).items()},
             "parts": {name: _state_of(part) for name, part in parts.items() if name != _OWN},
         }
         save(model, self.path, parts[_OWN], metadata)
 
-    def restore(self, model: Module, parts: Mapping[str, Any]) -> list[Record]:
-        """Give all parts what was saved, and the records of the epochs that are over."""
+    def restore(self, model: Module, parts: Mapping[str, Any], history: History) -> None:
+        """Give all parts what was saved, and the history the epochs that are over."""
         metadata = load(self.path).metadata
         generators = generators_of(model)
         saved = metadata.get("generators")
@@ -69,7 +70,7 @@ class Checkpoint:
                 part.load_state_dict(states[name])
         for name, generator in generators.items():
             generator.bit_generator.state = saved[name]
-        return list(metadata["records"])
+        history.records, history.stopped = list(metadata["records"]), str(metadata["stopped"])
 
 
 def generators_of(model: Module) -> dict[str, np.random.Generator]:

@@ -30,25 +30,36 @@ Batches = Iterable[Sequence[np.ndarray]]
 
 @dataclass
 class _Run:
-    """What the epochs of a run need."""
+    """What the epochs of a run need, and what they change."""
 
     model: Module
     step: TrainingStep
     evaluation: Evaluation
-    loader: Batches
     validation: Batches | None
     metrics: dict[str, Metric]
-    optimizer: Optimizer
+    parts: dict[str, Any]
     progress: bool
+    history: History
 
-    def epoch(self, number: int, epochs: int) -> Record:
+    def epochs(self, count: int, checkpoint: Checkpoint | None) -> None:
+        """Epochs until there are as many, or nothing more is learned."""
+        stopping: EarlyStopping | None = self.parts["early_stopping"]
+        while len(self.history) < count and not self.history.stopped:
+            record = self._epoch(len(self.history) + 1, count)
+            self.history.records.append(record)
+            _advance(self.parts["scheduler"], record)
+            if stopping is not None and stopping.is_over(record, self.model):
+                self.history.stopped = f"{stopping.monitor} has not become better for {stopping.waited} epochs"
+            if checkpoint is not None and (self.history.stopped or checkpoint.is_due(len(self.history), count)):
+                checkpoint.save(self.model, self.parts, self.history)
+
+    def _epoch(self, number: int, count: int) -> Record:
         """One epoch: all batches, then what is measured on the data held out."""
-        began, means = perf_counter(), Means()
-        bar = Bar(f"epoch {number}/{epochs}", self.progress)
-        count = len(self.loader) if isinstance(self.loader, Sized) else None
-        rate = float(self.optimizer.param_groups[0]["lr"])
+        began, means, loader = perf_counter(), Means(), self.parts["loader"]
+        bar = Bar(f"epoch {number}/{count}", self.progress)
+        rate = float(self.parts["optimizer"].param_groups[0]["lr"])
         try:
-            for batch in bar.over(self.loader, count):
+            for batch in bar.over(loader, len(loader) if isinstance(loader, Sized) else None):
                 loss, outputs = self.step(*batch)
                 found = {name: metric(outputs, batch[-1]) for name, metric in self.metrics.items()}
                 means.add(len(batch[-1]), {"loss": loss, **found})
@@ -95,25 +106,19 @@ def fit(
     >>> history["loss"][-1] < 0.1 * history["loss"][0]
     True
     """
-    loader = _batches(data, batch_size, shuffle=True, rng=rng)
+    parts = {
+        "optimizer": optimizer,
+        "scheduler": scheduler,
+        "loader": _batches(data, batch_size, shuffle=True, rng=rng),
+        "early_stopping": early_stopping,
+    }
     held_out = None if validation is None else _batches(validation, max(batch_size, 256), shuffle=False, rng=None)
-    step = TrainingStep(model, loss, optimizer, clip_norm)
-    run = _Run(model, step, Evaluation(model, loss), loader, held_out, metrics_of(metrics), optimizer, progress)
-    history = History()
-    parts = {"optimizer": optimizer, "scheduler": scheduler, "loader": loader, "early_stopping": early_stopping}
+    step, evaluation, history = TrainingStep(model, loss, optimizer, clip_norm), Evaluation(model, loss), History()
+    run = _Run(model, step, evaluation, held_out, metrics_of(metrics), parts, progress, history)
     if checkpoint is not None and checkpoint.exists():
-        history.records = checkpoint.restore(model, parts)
+        checkpoint.restore(model, parts, history)
         step.load()
-    while len(history) < epochs:
-        record = run.epoch(len(history) + 1, epochs)
-        history.records.append(record)
-        _advance(scheduler, record)
-        if early_stopping is not None and early_stopping.is_over(record, model):
-            history.stopped = f"{early_stopping.monitor} has not become better for {early_stopping.waited} epochs"
-        if checkpoint is not None and (history.stopped or checkpoint.is_due(len(history), epochs)):
-            checkpoint.save(model, parts, history.records)
-        if history.stopped:
-            break
+    run.epochs(epochs, checkpoint)
     if early_stopping is not None:
         early_stopping.restore(model)
     return history
