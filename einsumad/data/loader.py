@@ -47,12 +47,13 @@ class DataLoader:
     - `astype`: the dtype that arrays of a floating dtype become at last; without it dtypes are those of the data.
     - `collate_fn`: makes a batch of a list of rows, for rows that are not alike.
 
-    `epoch` counts epochs from 0, and `position` the batches of this one that were handed out. `state_dict()` has both,
-    with the states of the generator, as plain numbers for JSON. After `load_state_dict` the next loop gives the rest of
-    the epoch that was interrupted, which is empty if its last batch had been handed out, and the next ones go on as
-    they would have. A batch counts as used once it is handed out: save the state after the step, within the loop or
-    between two. A loop that was left early is not taken up by the next loop, which starts a new epoch. Of two loops at
-    a time, `position` is that of the one that started last.
+    ``len(loader)`` is the number of batches of a whole epoch. `epoch` counts epochs from 0, and `position` the batches
+    of this one that were handed out. `state_dict()` has both, with the states of the generator, as plain numbers for
+    JSON. After `load_state_dict` the next loop gives the rest of the epoch that was interrupted, which is empty if its
+    last batch had been handed out, and the next ones go on as they would have: ``for epoch in range(loader.epoch, n)``.
+    A batch counts as used once it is handed out: save the state after the step, within the loop or between two. A loop
+    that was left early is not taken up by the next loop, which starts a new epoch. Of two loops at a time, `position`
+    is that of the one that started last.
 
     >>> from einsumad.data import ArrayDataset
     >>> loader = DataLoader(ArrayDataset(np.arange(5), np.arange(5.0)), batch_size=2, shuffle=True, rng=0)

@@ -145,6 +145,54 @@ def test_the_state_of_an_optimiser_like_pytorchs(tmp_path: Path) -> None:
     same([x for (x,) in resumed], [x for (x,) in loop])
 
 
+class Momentum:
+    """Steps ``v = 0.9 v + g``, ``p = p - 0.1 v``."""
+
+    def __init__(self, net: nn.Module) -> None:
+        self.net = net
+        self.velocities = [np.zeros_like(p.data) for p in net.parameters()]
+
+    def step(self) -> None:
+        for place, p in enumerate(self.net.parameters()):
+            self.velocities[place] = 0.9 * self.velocities[place] + p.grad
+            p.data = p.data - 0.1 * self.velocities[place]
+
+    def state_dict(self) -> Any:
+        return {"state": {place: {"velocity": v} for place, v in enumerate(self.velocities)}}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.velocities = [held["velocity"] for held in state["state"].values()]
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_a_run_that_is_stopped_and_resumed_is_the_uninterrupted_one(tmp_path: Path, prefetch: int) -> None:
+    rng = np.random.default_rng(0)
+    data = ArrayDataset(rng.normal(size=(11, 3)).astype(np.float32), rng.integers(0, 2, 11))
+    path = tmp_path / "run.safetensors"
+
+    def run(seed: int, stop: int | None = None, resume: bool = False) -> dict[str, np.ndarray]:
+        net = network(seed)
+        optimizer, steps = Momentum(net), 0
+        loader = DataLoader(data, 3, shuffle=True, rng=seed, prefetch=prefetch)
+        if resume:
+            loader.load_state_dict(nn.load(path, net, optimizer).metadata["loader"])
+        for _ in range(loader.epoch, 3):
+            for x, y in loader:
+                net.zero_grad()
+                nn.functional.cross_entropy(net(x), y).backward()
+                optimizer.step()
+                steps += 1
+                if steps == stop:
+                    nn.save(net, path, optimizer, {"loader": loader.state_dict()})
+                    return net.state_dict()
+        return net.state_dict()
+
+    whole = run(0)
+    for stop in (1, 4, 6):  # within an epoch, and after its last batch
+        run(0, stop=stop)
+        same(whole, run(1, resume=True))
+
+
 def test_an_array_and_a_state_may_have_the_same_name(tmp_path: Path) -> None:
     state = {"optimizer/a": np.ones(1), "optimizer/a'": np.ones(2)}
     optimizer = {"a": np.zeros(3), "a'": np.zeros(4)}
@@ -294,13 +342,10 @@ def test_what_does_not_fit_names_the_file_and_changes_nothing(tmp_path: Path) ->
     for saved, held, kind, message in [
         (nn.Linear(3, 4), {"state": 2}, KeyError, r"net\.safetensors: the names do not fit.*missing: 0\.weight"),
         (network(out=5), {"state": 2}, ea.ShapeError, r"net\.safetensors: .*2\.weight has shape \(2, 4\)"),
-        ({k: v.astype(complex).real > 0 for k, v in before.items()}, {"state": 2}, None, ""),
         (network(), {"other": 2}, ValueError, r"net\.safetensors: other parts"),
         (network(), None, ValueError, r"net\.safetensors has no state of an optimiser"),
     ]:
         nn.save(saved, path, held)
-        if kind is None:
-            continue
         with pytest.raises(kind, match=message):
             nn.load(path, net, optimizer)
         same(before, net.state_dict())
