@@ -19,6 +19,7 @@ from einsumad.errors import LinearAlgebraError, ShapeError
 from einsumad.execution.grams import gram
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.masked import kept
+from einsumad.execution.memory import WORTH, keep_freed_memory
 from einsumad.execution.moves import MOVES
 from einsumad.execution.numba import UncompiledError, loop_compiler
 from einsumad.execution.tiles import tiled
@@ -89,6 +90,8 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
 
 
 def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
+    if plan.peak_bytes >= WORTH:
+        keep_freed_memory()
     source = lower(plan, loops=loops)
     scope: dict[str, Any] = {"np": np, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
     if loops and "@loop" in source:
