@@ -24,6 +24,7 @@ from einsumad.planning.kernels import (
     Embed,
     Fill,
     Group,
+    Joined,
     Kernel,
     Layout,
     Merge,
@@ -152,6 +153,9 @@ def _work(kernel: Kernel, operands: Sequence[Shape], traffic: Sequence[int], sha
             calls = max(len(operands) - 1 + factors + negative, 1)
             rows = _rows(_last_axes(operands, len(shape)), operands, shape, calls)
             return Cost(calls * size, moved, calls, loops=rows)
+        case Joined():
+            factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
+            return Cost(sum(map(prod, operands)), moved, 1 + len(operands) + factors)
         case Place():
             placed = prod(operands[1]) if len(operands) > 1 else prod(shape[:1])
             return Cost(placed, 3 * placed * dtype.itemsize, 3)
