@@ -128,6 +128,9 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: Sequence[int], 
     if isinstance(kernel, Patched):
         found = _work(kernel.group, operands[: len(kernel.group.inputs)], traffic, shape, dtype)
         found = replace(found, calls=found.calls + 3 + len(operands))
+    elif isinstance(kernel, Joined):
+        factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
+        found = Cost(sum(map(prod, operands)), sum(traffic), 1 + len(operands) + factors)
     else:
         found = _work(kernel, operands, traffic, shape, dtype)
     far = sum([size for size in traffic if size > NEAR]) if found.bytes else 0
@@ -153,9 +156,6 @@ def _work(kernel: Kernel, operands: Sequence[Shape], traffic: Sequence[int], sha
             calls = max(len(operands) - 1 + factors + negative, 1)
             rows = _rows(_last_axes(operands, len(shape)), operands, shape, calls)
             return Cost(calls * size, moved, calls, loops=rows)
-        case Joined():
-            factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
-            return Cost(sum(map(prod, operands)), moved, 1 + len(operands) + factors)
         case Place():
             placed = prod(operands[1]) if len(operands) > 1 else prod(shape[:1])
             return Cost(placed, 3 * placed * dtype.itemsize, 3)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from einsumad.errors import InternalError
 from einsumad.graph import (
     BOOL,

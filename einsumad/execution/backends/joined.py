@@ -32,9 +32,7 @@ def joined(step: Step, kernel: Joined, context: Context) -> Operation:
         reached, parts = rows[free]
         rows[free] = (end, [*parts, (None, start - reached), (k, end - start)])
     filled = [[part for part in (*parts, (None, shape[along] - end)) if part[1]] for end, parts in rows]
-    turns = [
-        permuted(home, [labels.index(axis) for axis in range(len(shape))]) for labels in kernel.inputs
-    ]
+    turns = [permuted(home, [labels.index(axis) for axis in range(len(shape))]) for labels in kernel.inputs]
     wholes = [context.whole(step, k) for k in range(len(spans))]
 
     def scaled(k: int, x: Any) -> Array:
