@@ -8,8 +8,13 @@ from einsumad.nn import functional
 from einsumad.nn import initialisation as init
 from einsumad.nn.context import no_grad
 from einsumad.nn.layers.activations import ReLU, Tanh
+from einsumad.nn.layers.attention import MultiHeadAttention, MultiheadAttention
 from einsumad.nn.layers.containers import ModuleList, Sequential
+from einsumad.nn.layers.dropout import Dropout
 from einsumad.nn.layers.linear import Linear
+from einsumad.nn.layers.normalisation import LayerNorm
+from einsumad.nn.layers.recurrent import GRU, LSTM, RNN
+from einsumad.nn.layers.transformer import TransformerEncoderLayer
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.random import manual_seed
@@ -26,19 +31,27 @@ from einsumad.nn.training import (
 )
 
 __all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
     "Buffer",
     "Checkpoint",
+    "Dropout",
     "EarlyStopping",
     "History",
+    "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
+    "MultiHeadAttention",
+    "MultiheadAttention",
     "Parameter",
     "ReLU",
     "Saved",
     "Sequential",
     "Tanh",
     "TrainingStep",
+    "TransformerEncoderLayer",
     "accuracy",
     "evaluate",
     "fit",

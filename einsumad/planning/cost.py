@@ -24,6 +24,7 @@ from einsumad.planning.kernels import (
     Embed,
     Fill,
     Group,
+    Joined,
     Kernel,
     Layout,
     Merge,
@@ -127,6 +128,9 @@ def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: Sequence[int], 
     if isinstance(kernel, Patched):
         found = _work(kernel.group, operands[: len(kernel.group.inputs)], traffic, shape, dtype)
         found = replace(found, calls=found.calls + 3 + len(operands))
+    elif isinstance(kernel, Joined):
+        factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
+        found = Cost(sum(map(prod, operands)), sum(traffic), 1 + len(operands) + factors)
     else:
         found = _work(kernel, operands, traffic, shape, dtype)
     far = sum([size for size in traffic if size > NEAR]) if found.bytes else 0

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from einsumad.graph import Einsum, Labels, Node, Shape
-from einsumad.planning.kernels import Contract, Group, Kernel, Sliced, fused_kernel
+from einsumad.planning.fusion import fused_kernel
+from einsumad.planning.kernels import Contract, Group, Kernel, Sliced
 from einsumad.planning.options import in_force
 from einsumad.planning.primitives import kind_of
 from einsumad.planning.symmetric import is_symmetric_product

@@ -27,6 +27,7 @@ from einsumad.planning.kernels import (
     Fill,
     Group,
     Inside,
+    Joined,
     Layout,
     Merge,
     OneHot,
@@ -233,6 +234,18 @@ def _sum(step: Step, kernel: Sum) -> str:
     return text
 
 
+def _joined(step: Step, kernel: Joined) -> str:
+    names = index_names(len(step.shape))
+    text = ""
+    for k, (labels, start) in enumerate(zip(kernel.inputs, kernel.starts, strict=True)):
+        place = _affine_sum((1,), [names[kernel.along]], -start)
+        operand = _operand(step, k, [place if label == kernel.along else names[label] for label in labels])
+        negative = kernel.coefficients[k] < 0
+        sign = ("-" if negative else "") if not text else (" - " if negative else " + ")
+        text += f"{sign}{_factor(abs(kernel.coefficients[k]))}{operand}"
+    return text
+
+
 def _apply(step: Step, kernel: Apply) -> str:
     symbol = elementwise_function(kernel.function).symbol
     if symbol.isidentifier():
@@ -301,6 +314,7 @@ _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     Fill: _fill,
     Group: _group,
     Inside: _inside,
+    Joined: _joined,
     Layout: _layout,
     Merge: _merged,
     OneHot: _one_hot,

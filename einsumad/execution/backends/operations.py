@@ -17,6 +17,7 @@ from einsumad.execution.backends.diagonals import patched, place
 from einsumad.execution.backends.elementwise_rows import apply
 from einsumad.execution.backends.entrywise import choose, group, sum_of
 from einsumad.execution.backends.general_rows import call
+from einsumad.execution.backends.joined import joined
 from einsumad.execution.backends.layouts import affine_map, embed, fill, inside, layout, one_hot
 from einsumad.execution.backends.moves import merge, overlap, pad, put, take, window
 from einsumad.graph import BOOL
@@ -30,6 +31,7 @@ from einsumad.planning.kernels import (
     Fill,
     Group,
     Inside,
+    Joined,
     Layout,
     Merge,
     OneHot,
@@ -56,6 +58,7 @@ OPERATIONS: dict[type, Callable[[Step, Any, Context], Operation]] = {
     Fill: fill,
     Group: group,
     Inside: inside,
+    Joined: joined,
     Layout: layout,
     Merge: merge,
     OneHot: one_hot,

@@ -15,6 +15,7 @@ from einsumad.errors import InternalError
 from einsumad.execution.lowering.contract import lower_contract
 from einsumad.execution.lowering.elementwise import lower_apply, lower_choose, lower_group, lower_sum
 from einsumad.execution.lowering.general import kernel_name, lower_affine, lower_call, lower_one_hot
+from einsumad.execution.lowering.joined import lower_joined
 from einsumad.execution.lowering.layout import lower_embed, lower_fill, lower_layout, lower_place
 from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.numbers import with_named_numbers
@@ -42,6 +43,7 @@ from einsumad.planning.kernels import (
     Fill,
     Group,
     Inside,
+    Joined,
     Layout,
     Merge,
     OneHot,
@@ -174,6 +176,7 @@ _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
     Fill: lower_fill,
     Group: lower_group,
     Inside: lower_inside,
+    Joined: lower_joined,
     Layout: lower_layout,
     Merge: lower_merge,
     OneHot: lower_one_hot,

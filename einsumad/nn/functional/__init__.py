@@ -15,6 +15,7 @@ from einsumad.nn.functional.activations import (
     softplus,
     tanh,
 )
+from einsumad.nn.functional.attention import scaled_dot_product_attention
 from einsumad.nn.functional.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -25,6 +26,7 @@ from einsumad.nn.functional.losses import (
     mse_loss,
     nll_loss,
 )
+from einsumad.nn.functional.recurrent import gru_step, lstm_step, rnn_step, unrolled
 
 __all__ = [
     "binary_cross_entropy",
@@ -32,17 +34,22 @@ __all__ = [
     "cross_entropy",
     "elu",
     "gelu",
+    "gru_step",
     "huber_loss",
     "kl_div",
     "l1_loss",
     "leaky_relu",
     "log_softmax",
+    "lstm_step",
     "mse_loss",
     "nll_loss",
     "relu",
+    "rnn_step",
+    "scaled_dot_product_attention",
     "sigmoid",
     "silu",
     "softmax",
     "softplus",
     "tanh",
+    "unrolled",
 ]
