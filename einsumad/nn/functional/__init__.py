@@ -6,6 +6,7 @@ Owns nothing but the names. Imports the modules of this folder.
 from einsumad.nn.functional.activations import (
     elu,
     gelu,
+    identity,
     leaky_relu,
     log_softmax,
     relu,
@@ -15,31 +16,43 @@ from einsumad.nn.functional.activations import (
     softplus,
     tanh,
 )
+from einsumad.nn.functional.class_losses import cross_entropy, nll_loss
+from einsumad.nn.functional.dropout import dropout
+from einsumad.nn.functional.embedding import embedding
 from einsumad.nn.functional.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cross_entropy,
     huber_loss,
     kl_div,
     l1_loss,
     mse_loss,
-    nll_loss,
 )
+from einsumad.nn.functional.normalisation import batch_norm, layer_norm, rms_norm, running_statistics
+from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
 
 __all__ = [
+    "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
+    "dropout",
     "elu",
+    "embedding",
     "gelu",
     "huber_loss",
+    "identity",
     "kl_div",
     "l1_loss",
+    "l1_penalty",
+    "l2_penalty",
+    "layer_norm",
     "leaky_relu",
     "log_softmax",
     "mse_loss",
     "nll_loss",
     "relu",
+    "rms_norm",
+    "running_statistics",
     "sigmoid",
     "silu",
     "softmax",
