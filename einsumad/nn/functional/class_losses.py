@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import einsumad as ea
+import einsumad.numpy as enp
 from einsumad.nn.functional.activations import log_softmax
 from einsumad.nn.functional.indices import dtype_of, from_zero
 from einsumad.nn.functional.losses import Reduction, like, reduced, times_logarithms
@@ -100,7 +101,7 @@ def _of_classes(logs: Any, target: Any, options: _Options) -> Any:
     counts = None
     if options.weight is not None:
         along = _along_classes(options.name, options.weight, logs)
-        counts = np.take(np.reshape(along, -1), classes)
+        counts = enp.take(np.reshape(along, -1), classes)
         losses = counts * losses
     if options.smoothing:
         rest = np.mean(logs if options.weight is None else along * logs, axis=axis)
@@ -109,8 +110,9 @@ def _of_classes(logs: Any, target: Any, options: _Options) -> Any:
         losses = np.where(kept, losses, 0)
         counts = kept.astype(losses.dtype) if counts is None else np.where(kept, counts, 0)
     if options.reduction == "mean" and counts is not None:
-        with np.errstate(invalid="ignore"):
-            return np.sum(losses) / np.sum(counts)
+        total = np.sum(counts)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total == 0, np.nan, np.sum(losses) / total)[()]
     return reduced(losses, options.reduction)
 
 

@@ -17,14 +17,15 @@ class Dropout(Module):
 
     Masks are drawn from `generator`: the one that is given as `rng`, a new one for a seed, and None for the library's
     own, which ``nn.manual_seed`` starts anew. Each call draws a new mask. Within ``apply`` it is the mask that would
-    come next, the same in each call, so that derivatives can be compared with differences.
+    come next, the same in each call, so that derivatives can be compared with differences. A function that
+    ``ea.compile`` traces once keeps the mask that was drawn then.
 
     Raises :class:`ValueError` for a p that is no probability.
 
     >>> import numpy as np, einsumad.nn as nn
     >>> layer, x = nn.Dropout(0.5, rng=0), np.ones(6)
     >>> layer.apply({}, x), layer(x), layer(x)
-    (array([2., 2., 2., 0., 0., 0.]), array([2., 2., 2., 0., 0., 0.]), array([2., 0., 0., 0., 2., 2.]))
+    (array([2., 2., 2., 0., 0., 0.]), array([2., 2., 2., 0., 0., 0.]), array([0., 0., 0., 2., 2., 2.]))
     >>> layer.eval()(x)
     array([1., 1., 1., 1., 1., 1.])
     """
