@@ -217,8 +217,19 @@ def flattened(indices: Sequence[np.ndarray | Node], sizes: Sequence[int]) -> Nod
         return index_node(np.broadcast_to(np.asarray(total, _INTEGER), shape).copy())
     nodes = [as_node(index) if isinstance(index, np.ndarray) else index for index in indices]
     shape = broadcast_shape(*[node.shape for node in nodes])
+    if len(nodes) > 1:
+        nodes = [
+            _bounded(node, size, prod(sizes)) if index is node else node
+            for index, node, size in zip(indices, nodes, sizes, strict=True)
+        ]
     terms = [product([node], _INTEGER, stride, shape=shape) for node, stride in zip(nodes, strides, strict=True)]
     return terms[0] if len(terms) == 1 else add([spread(term, shape) for term in terms], _INTEGER)
+
+
+def _bounded(index: Node, size: int, total: int) -> Node:
+    """Traced indices of one of several axes: what is out of bounds of it is out of bounds of all entries together."""
+    places = Tensor(index)
+    return as_node(np.where((places < 0) | (places >= size), total, places))
 
 
 def _places_of_new(parts: Sequence[Part], chosen: Sequence[int], rank: int, *, together: bool) -> list[int]:

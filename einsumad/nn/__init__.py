@@ -7,12 +7,36 @@ parameters; it has no derivative of its own.
 from einsumad.nn import functional
 from einsumad.nn import initialisation as init
 from einsumad.nn.context import no_grad
-from einsumad.nn.layers.activations import ReLU, Tanh
+from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
+from einsumad.nn.layers.activations import (
+    ELU,
+    GELU,
+    Identity,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
 from einsumad.nn.layers.attention import MultiHeadAttention, MultiheadAttention
 from einsumad.nn.layers.containers import ModuleList, Sequential
 from einsumad.nn.layers.dropout import Dropout
+from einsumad.nn.layers.embedding import Embedding
 from einsumad.nn.layers.linear import Linear
-from einsumad.nn.layers.normalisation import LayerNorm
+from einsumad.nn.layers.losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+)
+from einsumad.nn.layers.normalisation import BatchNorm1d, BatchNorm2d, LayerNorm, RMSNorm
 from einsumad.nn.layers.recurrent import GRU, LSTM, RNN
 from einsumad.nn.layers.transformer import TransformerEncoderLayer
 from einsumad.nn.module import Module
@@ -31,24 +55,45 @@ from einsumad.nn.training import (
 )
 
 __all__ = [
+    "ELU",
+    "GELU",
     "GRU",
     "LSTM",
     "RNN",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Buffer",
     "Checkpoint",
+    "CrossEntropyLoss",
     "Dropout",
     "EarlyStopping",
+    "Embedding",
     "History",
+    "HuberLoss",
+    "Identity",
+    "KLDivLoss",
+    "L1Loss",
     "LayerNorm",
+    "LeakyReLU",
     "Linear",
+    "LogSoftmax",
+    "MSELoss",
     "Module",
     "ModuleList",
     "MultiHeadAttention",
     "MultiheadAttention",
+    "NLLLoss",
     "Parameter",
+    "RMSNorm",
     "ReLU",
     "Saved",
     "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
     "Tanh",
     "TrainingStep",
     "TransformerEncoderLayer",
@@ -57,6 +102,8 @@ __all__ = [
     "fit",
     "functional",
     "init",
+    "l1_penalty",
+    "l2_penalty",
     "load",
     "manual_seed",
     "no_grad",

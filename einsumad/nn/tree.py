@@ -34,6 +34,9 @@ class Tree:
         object.__setattr__(self, "training", True)
         return self
 
+    def __init__(self) -> None:
+        """Refuse arguments, where a subclass takes none."""
+
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, list) and any(isinstance(part, (Tree, Parameter)) for part in value):
             raise TypeError(

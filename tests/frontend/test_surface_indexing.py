@@ -103,6 +103,25 @@ def test_traced_indices() -> None:
             compiled(x, bad)
 
 
+@pytest.mark.parametrize(
+    "entries",
+    [
+        lambda x, k: x[np.arange(3), k],
+        lambda x, k: x[k, k[::-1]],
+        lambda x, k: np.take_along_axis(x, k[:, None], axis=1)[:, 0],
+    ],
+)
+def test_a_traced_index_of_one_of_several_axes_does_not_reach_over_its_bounds(entries: Any) -> None:
+    """An index 4 into rows of 4 entries is no entry of the next row."""
+    x = data((3, 4))
+    compiled = ea.compile(ea.grad(lambda x, k: np.sum(entries(x, k) ** 3)))
+    inside = np.array([0, 2, -1])
+    np.testing.assert_allclose(compiled(x, inside), ea.grad(lambda x: np.sum(entries(x, inside) ** 3))(x), rtol=1e-14)
+    for bad in (np.array([0, 4, 1]), np.array([0, -5, 1]), np.array([10**9, 0, 1]), np.array([-5, 1, 5])):
+        with pytest.raises(IndexError, match="out of bounds"):
+            compiled(x, bad)
+
+
 def test_a_mask_needs_known_values() -> None:
     x = data((5,))
     np.testing.assert_array_equal(ea.grad(lambda a: np.sum(a[a > 0.5]))(x), x > 0.5)

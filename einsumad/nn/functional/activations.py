@@ -15,55 +15,83 @@ from einsumad.scipy.special import log_softmax as _log_softmax
 from einsumad.scipy.special import softmax as _softmax
 
 
-def relu(x: Any) -> Any:
-    """``max(x, 0)``; the derivative at 0 is 0."""
-    return np.maximum(x, 0)
+def identity(input: Any) -> Any:
+    """The argument itself."""
+    return input
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
-    """``x`` where it is positive, else ``negative_slope x``."""
-    return np.where(x > 0, x, negative_slope * x)
+def relu(input: Any) -> Any:
+    """``max(x, 0)``; the derivative at 0 is 0.
+
+    >>> import numpy as np, einsumad as ea, einsumad.nn as nn
+    >>> ea.grad(lambda x: np.sum(nn.functional.relu(x)))(np.array([-1.0, 0.0, 2.0]))
+    array([0., 0., 1.])
+    """
+    return np.maximum(input, 0)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
-    """``x`` where it is positive, else ``alpha (exp(x) - 1)`` (Clevert, Unterthiner and Hochreiter, 2016)."""
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """``x`` where it is positive, else ``negative_slope x``, also for the derivative at 0 (Maas et al., 2013)."""
+    return np.where(input > 0, input, negative_slope * input)
 
 
-def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
-    """``x Φ(x)`` with the normal distribution function Φ, or its approximation by tanh (Hendrycks and Gimpel, 2016)."""
+def elu(input: Any, alpha: float = 1.0) -> Any:
+    """``x`` where it is positive, else ``alpha (exp(x) - 1)``, also for derivatives at 0 (Clevert et al., 2016)."""
+    positive = input > 0
+    return np.where(positive, input, alpha * np.expm1(np.where(positive, 0, input)))
+
+
+def gelu(input: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
+    """``x Φ(x)`` with the normal distribution function Φ, or its approximation by tanh (Hendrycks and Gimpel, 2016).
+
+    Raises :class:`ValueError` for another name of an approximation.
+    """
     if approximate == "none":
-        return x * special.ndtr(x)
+        return input * special.ndtr(input)
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(float(np.sqrt(2 / np.pi)) * (x + 0.044715 * x**3)))
+        return 0.5 * input * (1 + np.tanh(float(np.sqrt(2 / np.pi)) * (input + 0.044715 * input**3)))
     raise ValueError(f"approximate is 'none' or 'tanh', got {approximate!r}")
 
 
-def silu(x: Any) -> Any:
-    """``x σ(x)``."""
-    return x * special.expit(x)
+def silu(input: Any) -> Any:
+    """``x σ(x)`` (Hendrycks and Gimpel, 2016; Elfwing, Uchibe and Doya, 2018)."""
+    return input * special.expit(input)
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(input: Any) -> Any:
     """``σ(x) = 1 / (1 + exp(-x))``."""
-    return special.expit(x)
+    return special.expit(input)
 
 
-def tanh(x: Any) -> Any:
+def tanh(input: Any) -> Any:
     """The hyperbolic tangent."""
-    return np.tanh(x)
+    return np.tanh(input)
 
 
-def softplus(x: Any, beta: float = 1.0) -> Any:
-    """``log(1 + exp(beta x)) / beta``."""
-    return np.logaddexp(x, 0) if beta == 1 else np.logaddexp(beta * x, 0) / beta
+def softplus(input: Any, beta: float = 1.0, threshold: float | None = None) -> Any:
+    """``log(1 + exp(beta x)) / beta``, exact for all x; with a threshold x itself where ``beta x`` is above it.
+
+    PyTorch's threshold is 20, where the two agree to 2e-9.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.functional.softplus(np.array([-1000.0, 0.0, 1000.0]))
+    array([0.00000000e+00, 6.93147181e-01, 1.00000000e+03])
+    """
+    scaled = input if beta == 1 else beta * input
+    exact = np.logaddexp(scaled, 0) if beta == 1 else np.logaddexp(scaled, 0) / beta
+    return exact if threshold is None else np.where(scaled > threshold, input, exact)
 
 
-def softmax(x: Any, dim: int = -1) -> Any:
-    """``exp(x) / Σ exp(x)`` along an axis."""
-    return _softmax(x, axis=dim)
+def softmax(input: Any, dim: int = -1) -> Any:
+    """``exp(x) / Σ exp(x)`` along an axis, the last one unless it is given.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.functional.softmax(np.array([0.0, 1000.0, 1000.0]))
+    array([0. , 0.5, 0.5])
+    """
+    return _softmax(input, axis=dim)
 
 
-def log_softmax(x: Any, dim: int = -1) -> Any:
-    """``x - log Σ exp(x)`` along an axis."""
-    return _log_softmax(x, axis=dim)
+def log_softmax(input: Any, dim: int = -1) -> Any:
+    """``x - log Σ exp(x)`` along an axis, the last one unless it is given."""
+    return _log_softmax(input, axis=dim)
