@@ -60,7 +60,7 @@ class MultiHeadAttention(Module):
         if self.out_proj.bias is not None:
             self.out_proj.bias.data = zeros((embed_dim,), dtype)
         if dropout:
-            self.dropped = Dropout(dropout, generator)
+            self.dropped = Dropout(dropout, rng=generator)
 
     def forward(  # noqa: PLR0917 (PyTorch's order)
         self,

@@ -61,7 +61,7 @@ class Recurrent(Module):
                     array = uniform_by_fan_in(shape, hidden_size, generator, dtype)
                     setattr(self, f"{name}_l{layer}{way}", Parameter(array))
         if dropout:
-            self.between = Dropout(dropout, generator)
+            self.between = Dropout(dropout, rng=generator)
             if num_layers == 1:
                 warnings.warn(
                     f"dropout={dropout} acts between layers, and num_layers is 1: nothing is dropped", stacklevel=2

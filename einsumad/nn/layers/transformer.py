@@ -65,7 +65,7 @@ class TransformerEncoderLayer(Module):
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype, rng=generator)
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.dropout, self.dropout1, self.dropout2 = [Dropout(dropout, generator) for _ in range(3)]
+        self.dropout, self.dropout1, self.dropout2 = [Dropout(dropout, rng=generator) for _ in range(3)]
 
     def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         """The layer for ``(S, N, d_model)``, with `batch_first` ``(N, S, d_model)``, or ``(S, d_model)``.

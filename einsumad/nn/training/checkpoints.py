@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.nn.module import Module
+from einsumad.nn.random import generator_of
 from einsumad.nn.saving import load, save
 from einsumad.nn.training.history import History
 
@@ -74,8 +75,8 @@ class Checkpoint:
 
 
 def generators_of(model: Module) -> dict[str, np.random.Generator]:
-    """The generators that modules draw from by the name of the attribute, each once."""
-    found: dict[str, np.random.Generator] = {}
+    """The generators that modules draw from by the name of the attribute, each once, and the library's own."""
+    found = {"": generator_of(None)}
     for name, module in model.named_modules():
         for key, value in vars(module).items():
             if isinstance(value, np.random.Generator) and all(value is not other for other in found.values()):
