@@ -28,7 +28,7 @@ def sums(draw):
     for k in range(draw(st.integers(1, 6))):
         along = draw(st.sampled_from([0, 0, 0, len(shape) - 1]))
         size = draw(st.integers(0 if k else 1, shape[along]))
-        start = draw(st.integers(0, shape[along] - size))
+        start = draw(st.integers(-1, shape[along] - size + 1))  # also beyond the ends: what is there is cut off
         part = (*shape[:along], size, *shape[along + 1 :])
         order = draw(st.permutations(range(len(shape))))
         term = variable(f"x{k}", tuple([part[axis] for axis in order]), dtype)

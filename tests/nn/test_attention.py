@@ -209,8 +209,9 @@ def test_names_first_values_and_the_other_name() -> None:
     assert 0.9 * bound < np.abs(module.in_proj_weight.data).max() <= bound
     assert list(nn.MultiHeadAttention(8, 2, bias=False).state_dict()) == ["in_proj_weight", "out_proj.weight"]
     x = np.ones((3, 1, 8), np.float32)
-    output, weights = module(x, x, x)
-    assert output.dtype == weights.dtype == np.float32
+    for mask in (None, np.triu(np.full((3, 3), -np.inf), 1), np.eye(3) > 0, np.ones((3, 3))):
+        output, weights = module(x, x, x, attn_mask=mask)
+        assert output.dtype == weights.dtype == np.float32
     shared = nn.MultiHeadAttention(4, 1, dropout=0.5, rng=0)
     x = np.ones((3, 1, 4), np.float32)
     values = np.unique(np.asarray(shared.apply(shared.arrays(), x, x, x)[1]).round(4))

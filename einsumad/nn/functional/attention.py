@@ -65,14 +65,17 @@ def scaled_dot_product_attention(  # noqa: PLR0917 (PyTorch's order)
 
 
 def attention_weights(query: Any, key: Any, excluded: Any = None, added: Any = None, scale: float | None = None) -> Any:
-    """``softmax(scale Q Kᵀ + added)`` over the keys that are not excluded, ``(..., L, S)``; 0 where none is left."""
+    """``softmax(scale Q Kᵀ + added)`` over the keys that are not excluded, ``(..., L, S)``; 0 where none is left.
+
+    The dtype is that of the scores: a mask in double precision does not make all that follows so.
+    """
     features = np.shape(query)[-1]
     factor = (1 / sqrt(features) if features else 1.0) if scale is None else float(scale)
     scores = (query * factor) @ np.swapaxes(key, -1, -2)
     for name, mask in (("added", added), ("boolean", excluded)):
         _check_spreads(name, mask, np.shape(scores))
     if added is not None:
-        scores = scores + added
+        scores = scores + (added if added.dtype == scores.dtype else added.astype(scores.dtype))
     if excluded is None:
         return softmax(scores)
     without_keys = np.all(excluded, axis=-1, keepdims=True)
