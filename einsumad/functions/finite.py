@@ -1,12 +1,13 @@
 """Which functions are finite wherever their operands are.
 
-Owns that list. Imports the graph's kinds. Invariant: a function is on the list only if moderate finite operands never
-give an infinite value or NaN; what is not on it may do so.
+Owns that list. Imports the graph's kinds and the signs. Invariant: a function is on the list only if moderate finite
+operands never give an infinite value or NaN; what is not on it may do so.
 """
 
 from __future__ import annotations
 
-from einsumad.graph import Add, Einsum, Elementwise, General, Node
+from einsumad.functions.signs import is_never_negative
+from einsumad.graph import Add, Einsum, Elementwise, General, Node, Ones
 
 FINITE = frozenset(
     [
@@ -16,6 +17,7 @@ FINITE = frozenset(
         *("sech", "log2cosh"),
     ]
 )
+_POWERS = {"sqrt": 0.5, "norm_root": 0.5, "reciprocal": -1}
 _GENERAL = frozenset(["max_reduce", "min_reduce", "sort", "product", "product_of_others", "logsumexp"])
 
 
@@ -23,13 +25,39 @@ def stays_finite(node: Node) -> bool:
     """Whether the node is finite where its operands are finite and nothing overflows."""
     match node:
         case Elementwise():
-            if node.function == "power":
-                (exponent,) = node.params
-                return isinstance(exponent, int) and exponent >= 0
+            if node.function in _POWERS or node.function == "power":
+                return _is_finite_power(node.operands[0], _POWERS.get(node.function) or node.params[0])
             return node.function in FINITE or (node.function == "exp" and _is_lowered(node.operands[0]))
         case General():
             return node.function in _GENERAL
     return True
+
+
+def _is_finite_power(base: Node, exponent: object) -> bool:
+    """Whether powers of this base are finite: roots need a sign, and divisors a distance from zero."""
+    if not isinstance(exponent, int | float):
+        return False
+    whole = isinstance(exponent, int)
+    if exponent >= 0:
+        return whole or is_never_negative(base)
+    return _is_at_a_distance(base)
+
+
+def _is_at_a_distance(node: Node) -> bool:
+    """Whether the node is not below some positive number: a maximum with one, or a sum with one of what has a sign."""
+    match node:
+        case Elementwise(function="maximum" | "maximum_constant"):
+            return any(_is_positive_number(operand) for operand in node.operands)
+        case Add():
+            numbers = any(_is_positive_number(operand) for operand in node.operands)
+            return numbers and is_never_negative(node)
+    return False
+
+
+def _is_positive_number(node: Node) -> bool:
+    if isinstance(node, Einsum):
+        return node.coefficient > 0 and all(isinstance(operand, Ones) for operand in node.operands)
+    return isinstance(node, Ones)
 
 
 def _is_lowered(exponent: Node) -> bool:

@@ -26,7 +26,7 @@ def total_norm(gradients: Sequence[Any], norm_type: float = 2.0) -> Any:
     5.0
     """
     order = _order(norm_type)
-    norms = [np.linalg.norm(np.reshape(gradient, -1), order) for gradient in gradients if np.size(gradient)]
+    norms = [_norm(gradient, order) for gradient in gradients if np.size(gradient)]
     if not norms:
         return np.zeros((), gradients[0].dtype if len(gradients) else np.float32)[()]
     return np.linalg.norm(np.stack(norms), order) if len(norms) > 1 else norms[0]
@@ -85,7 +85,7 @@ def clip_grad_norm_(
             f"the norm of the gradients is {norm}, so they cannot be clipped: with error_if_nonfinite=False they "
             "become zero or NaN"
         )
-    for parameter, gradient in zip(held, _scaled(gradients, norm, max_norm), strict=True):
+    for parameter, gradient in zip(held, _scaled(gradients, norm, float(max_norm)), strict=True):
         parameter.grad = gradient
     return norm
 
@@ -117,8 +117,18 @@ def _with_gradients(parameters: Any | Iterable[Any]) -> list[Parameter]:
 
 def _scaled(gradients: Sequence[Any], norm: Any, max_norm: Any) -> list[Any]:
     """The gradients times what brings the norm down; 1 where it is not above the maximum."""
-    factor = np.minimum(max_norm / (norm + _EPS), 1)
+    factor = 1 / np.maximum((norm + _EPS) * _inverse(max_norm), 1)  # a divisor that is known not to be zero
     return [gradient * _number_like(factor, gradient) for gradient in gradients]
+
+
+def _norm(gradient: Any, order: float) -> Any:
+    """The norm of the entries of one array; that of order 2 reads them where they lie."""
+    return np.linalg.norm(gradient) if order == 2 else np.linalg.norm(np.reshape(gradient, -1), order)
+
+
+def _inverse(number: Any) -> Any:
+    """One over a number, infinite for 0."""
+    return 1 / number if hasattr(number, "astype") or number else np.inf
 
 
 def _number_like(number: Any, array: Any) -> Any:

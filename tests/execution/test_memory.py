@@ -38,7 +38,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // 10)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory as they like")
 def test_pages_are_mapped_once() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert int(run.stdout) < 100, "the arrays of a step have more than 2000 pages"
+    assert int(run.stdout) < 100, "the arrays of a step have more than 1000 pages"
 
 
 SHAPE = (5, 4, 7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 from typing import Any
 
@@ -341,6 +342,19 @@ def test_states_that_do_not_fit_change_nothing() -> None:
         assert now["param_groups"] == good["param_groups"]
         for place, entry in good["state"].items():
             assert_same([now["state"][place]["exp_avg"]], [entry["exp_avg"]])
+
+
+@pytest.mark.parametrize(("make", "options"), METHODS)
+def test_copies_go_on_by_themselves(make: Any, options: dict[str, Any]) -> None:
+    params = parameters()
+    optimizer = make(params, **options)
+    steps(optimizer, params, range(2))
+    others = [copy.deepcopy((params, optimizer)), pickle.loads(pickle.dumps((params, optimizer)))]  # noqa: S301 (own)
+    steps(optimizer, params, range(2, 4))
+    for their_params, other in others:
+        assert other.param_groups[0]["params"][0] is their_params[0]
+        steps(other, their_params, range(2, 4))
+        assert_same(arrays(params), arrays(their_params))
 
 
 def test_repr() -> None:

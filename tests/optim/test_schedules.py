@@ -140,6 +140,14 @@ def test_schedules_go_on_from_their_states(name: str) -> None:
         assert rates_of(resumed, 12) == expected
 
 
+def test_plateau_takes_a_loss_as_it_is() -> None:
+    optimizer = optimizer_of(1.0)
+    schedule = schedules.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
+    for _ in range(2):
+        schedule.step(np.sum(optimizer.param_groups[0]["params"][0] ** 2))
+    assert (schedule.best, schedule.get_last_lr()) == (2.0, [0.5])
+
+
 def test_plateau_goes_on_from_its_state() -> None:
     schedule = plateau(optimizer_of(1.0))
     for measure in MEASURES[:6]:

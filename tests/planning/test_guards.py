@@ -84,6 +84,40 @@ def test_powers_with_whole_exponents_stay_finite(exponent: float, finite: bool) 
     assert stays_finite(apply("power", x, params=(exponent,))) is finite
 
 
+SQUARE = apply("square", x)
+ONE = ones((3,), float)
+TWICE = einsum([ONE], [(0,)], (0,), 2)
+
+
+@pytest.mark.parametrize(
+    ("node", "finite"),
+    [
+        (apply("sqrt", x), False),
+        (apply("sqrt", SQUARE), True),
+        (apply("norm_root", add([SQUARE, ONE])), True),
+        (apply("power", SQUARE, params=(1.5,)), True),
+        (apply("power", SQUARE, params=(-0.5,)), False),
+        (apply("power", add([SQUARE, TWICE]), params=(-0.5,)), True),
+        (apply("reciprocal", SQUARE), False),
+        (apply("reciprocal", add([SQUARE, ONE])), True),
+        (apply("reciprocal", add([x, ONE])), False),
+        (apply("reciprocal", add([SQUARE, einsum([ONE], [(0,)], (0,), -2)])), False),
+        (apply("reciprocal", apply("maximum_constant", x, TWICE)), True),
+        (apply("reciprocal", apply("maximum", x, ONE)), True),
+        (apply("reciprocal", apply("maximum", x, SQUARE)), False),
+        (apply("reciprocal", apply("minimum", x, ONE)), False),
+    ],
+)
+def test_roots_and_quotients_stay_finite_where_signs_are_known(node: Node, finite: bool) -> None:
+    assert stays_finite(node) is finite
+
+
+@pytest.mark.parametrize("name", with_factor(LOG))
+def test_nothing_is_added_for_a_scale_that_cannot_be_infinite(name: str) -> None:
+    node = with_factor(apply("reciprocal", apply("maximum_constant", apply("norm_root", SQUARE), ONE)))[name]
+    assert guarded([node]) == (node,)
+
+
 def test_a_softmax_stays_finite() -> None:
     z = variable("z", 2, 3)
     lower = einsum([call("logsumexp", z), ones((3,), float)], [(0,), (1,)], (0, 1), -1)

@@ -9,6 +9,7 @@ numbers are computed in double precision from hyperparameters and the count of t
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import partial
 from typing import Any
 
 from einsumad.optim import updates
@@ -36,6 +37,10 @@ def _sgd_flags(group: Group) -> dict[str, bool]:
     }
 
 
+def _sgd_state(group: Group) -> dict[str, float]:
+    return {"momentum_buffer": 0.0} if group["momentum"] != 0 else {}
+
+
 def _sgd_numbers(group: Group, step: int, started: Container[str]) -> dict[str, float]:  # noqa: ARG001 (of a method)
     undamped = 1 - group["dampening"] if "momentum_buffer" in started else 1.0
     return _used(group, "lr", "weight_decay", "momentum") | {"undamped": undamped}
@@ -53,6 +58,10 @@ def _rmsprop_state(group: Group) -> dict[str, float]:
 
 def _rmsprop_numbers(group: Group, step: int, started: Container[str]) -> dict[str, float]:  # noqa: ARG001 (of a method)
     return _used(group, "lr", "weight_decay", "momentum", "alpha", "eps") | {"taken": 1 - group["alpha"]}
+
+
+def _adagrad_state(group: Group) -> dict[str, float]:
+    return {"sum": group["initial_accumulator_value"]}
 
 
 def _adagrad_numbers(group: Group, step: int, started: Container[str]) -> dict[str, float]:  # noqa: ARG001 (of a method)
@@ -103,7 +112,7 @@ _SGD = Method(
     update=updates.sgd,
     flags=_sgd_flags,
     arrays=("momentum_buffer",),
-    state=lambda group: {"momentum_buffer": 0.0} if group["momentum"] != 0 else {},
+    state=_sgd_state,
     numbers=_sgd_numbers,
     check=_check_sgd,
 )
@@ -135,7 +144,7 @@ _ADAGRAD = Method(
     update=updates.adagrad,
     flags=_common,
     arrays=("sum",),
-    state=lambda group: {"sum": group["initial_accumulator_value"]},
+    state=_adagrad_state,
     numbers=_adagrad_numbers,
 )
 _ADAM_ARRAYS = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
@@ -150,7 +159,7 @@ _ADAM = Method(
     "Adam",
     _ADAM_HYPERPARAMETERS,
     update=updates.adam,
-    flags=lambda group: _adam_flags(group, decoupled=False),
+    flags=partial(_adam_flags, decoupled=False),
     arrays=_ADAM_ARRAYS,
     state=_adam_state,
     numbers=_adam_numbers,
@@ -159,7 +168,7 @@ _ADAMW = Method(
     "AdamW",
     _ADAM_HYPERPARAMETERS,
     update=updates.adam,
-    flags=lambda group: _adam_flags(group, decoupled=True),
+    flags=partial(_adam_flags, decoupled=True),
     arrays=_ADAM_ARRAYS,
     state=_adam_state,
     numbers=_adamw_numbers,

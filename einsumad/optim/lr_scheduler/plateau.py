@@ -1,6 +1,6 @@
 """Rates that are reduced when a measure has stopped improving.
 
-Owns :class:`ReduceLROnPlateau`. Imports what schedules have in common. Invariant: rates only fall.
+Owns :class:`ReduceLROnPlateau`. Imports tensors and what schedules have in common. Invariant: rates only fall.
 """
 
 # ruff: noqa: PLR0917 (the arguments are PyTorch's)
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Literal
 
+from einsumad import frontend as ea
 from einsumad.optim.lr_scheduler.schedule import LRScheduler
 
 
@@ -62,8 +63,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = self.cooldown_counter = 0
 
     def step(self, metrics: Any) -> None:
-        """Note the measure of an epoch, a number, and reduce the rates if it is time."""
-        measure = float(metrics)
+        """Note the measure of an epoch, a number or a tensor that is known, and reduce the rates if it is time."""
+        measure = float(metrics.numpy() if isinstance(metrics, ea.Tensor) else metrics)
         self.last_epoch += 1
         if self._is_better(measure):
             self.best, self.num_bad_epochs = measure, 0
