@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import LinearAlgebraError, ShapeError
+from einsumad.execution.few import few_added
 from einsumad.execution.grams import gram
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.masked import kept
@@ -90,7 +91,7 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
 
 def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
     source = lower(plan, loops=loops)
-    scope: dict[str, Any] = {"np": np, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
+    scope: dict[str, Any] = {"np": np, "few_added": few_added, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
     if loops and "@loop" in source:
         scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only

@@ -36,8 +36,10 @@ from einsumad.planning.primitives import (
     constant_value,
     in_turn,
     kind_of,
+    lies_on_diagonals,
     numbers_in_order,
     only_scales,
+    single_summed,
     split_map,
 )
 
@@ -262,7 +264,10 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         case "constant" if (value := constant_value(node)) is not None:
             return Fill(value), ()
         case "layout":
-            return Layout(node.inputs[0], node.coefficient), node.operands
+            (labels,), single = node.inputs, single_summed(node)
+            return Layout(labels, node.coefficient) if single is None else Window(
+                labels, single, (), (), 0
+            ), node.operands
         case "dense":
             return kernel_of(node.operands[0])
         case "inside" | "read" | "write":
@@ -358,13 +363,6 @@ def _placed(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple[K
             if isinstance(kernel, Embed):
                 return Place(kernel.labels, kernel.deltas, coefficient * kernel.coefficient), (whole, *core)
     return None
-
-
-def lies_on_diagonals(node: Node) -> bool:
-    """Whether the tensor is zero but for diagonals, on which it has one tensor or number."""
-    if isinstance(node, Einsum):
-        return kind_of(node) == "embed" and any(isinstance(operand, Unit) for operand in node.operands)
-    return isinstance(node, Unit)
 
 
 def _unscaled(node: Node, users: Callable[[Node], int]) -> tuple[Number, Node]:
