@@ -23,6 +23,7 @@ from einsumad.execution.masked import kept
 from einsumad.execution.moves import MOVES
 from einsumad.execution.numba import UncompiledError, loop_compiler
 from einsumad.execution.tiles import tiled
+from einsumad.execution.windowed import windows_dot
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
@@ -91,7 +92,8 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
 
 def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
     source = lower(plan, loops=loops)
-    scope: dict[str, Any] = {"np": np, "few_added": few_added, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
+    scope: dict[str, Any] = {function.__name__: function for function in (few_added, gram, kept, tiled, windows_dot)}
+    scope |= {"np": np, **MOVES}
     if loops and "@loop" in source:
         scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only
