@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.errors import LinearAlgebraError, ShapeError
+from einsumad.execution.few import few_added
 from einsumad.execution.grams import gram
 from einsumad.execution.lowering import kernel_name, lower
 from einsumad.execution.masked import kept
@@ -23,6 +24,7 @@ from einsumad.execution.memory import WORTH, keep_freed_memory
 from einsumad.execution.moves import MOVES
 from einsumad.execution.numba import UncompiledError, loop_compiler
 from einsumad.execution.tiles import tiled
+from einsumad.execution.windowed import windows_dot
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
@@ -93,7 +95,8 @@ def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
     if plan.peak_bytes >= WORTH:
         keep_freed_memory()
     source = lower(plan, loops=loops)
-    scope: dict[str, Any] = {"np": np, "gram": gram, "kept": kept, "tiled": tiled, **MOVES}
+    scope: dict[str, Any] = {function.__name__: function for function in (few_added, gram, kept, tiled, windows_dot)}
+    scope |= {"np": np, **MOVES}
     if loops and "@loop" in source:
         scope["loop"] = loop_compiler()
     if "special." in source:  # SciPy is loaded by the plans that need it only

@@ -20,6 +20,8 @@ FINITE = frozenset(
 _POWERS = {"sqrt": 0.5, "norm_root": 0.5, "reciprocal": -1}
 _GENERAL = frozenset(["max_reduce", "min_reduce", "sort", "product", "product_of_others", "logsumexp"])
 
+_BEATEN = {"less": "max_reduce", "greater": "min_reduce"}
+
 
 def stays_finite(node: Node) -> bool:
     """Whether the node is finite where its operands are finite and nothing overflows."""
@@ -44,8 +46,13 @@ def _is_finite_power(base: Node, exponent: object) -> bool:
 
 
 def _is_at_a_distance(node: Node) -> bool:
-    """Whether the node is not below some positive number: a maximum with one, or a sum with one of what has a sign."""
+    """Whether the node is not below some positive number.
+
+    It is a maximum with one, a sum with one of what has a sign, or a count of entries of which there is always one.
+    """
     match node:
+        case Einsum():
+            return _counts_ties(node)
         case Elementwise(function="maximum" | "maximum_constant"):
             return any(_is_positive_number(operand) for operand in node.operands)
         case Add():
@@ -67,3 +74,35 @@ def _is_lowered(exponent: Node) -> bool:
     subtracted = [term for term in exponent.operands if isinstance(term, Einsum) and term.coefficient == -1]
     factors = [factor for term in subtracted for factor in term.operands]
     return any(isinstance(factor, General) and factor.function in ("logsumexp", "max_reduce") for factor in factors)
+
+
+def _counts_ties(node: Node) -> bool:
+    """Whether the entries are counted that a maximum or minimum of them does not beat, of which there is always one."""
+    if not isinstance(node, Einsum) or node.coefficient != 1 or len(node.operands) != 1:
+        return False
+    (reached,), (labels,) = node.operands, node.inputs
+    if not isinstance(reached, Elementwise) or reached.function != "logical_not":
+        return False
+    (beaten,) = reached.operands
+    if not isinstance(beaten, Elementwise) or beaten.function not in _BEATEN:
+        return False
+    entries, level = beaten.operands
+    return labels == tuple(range(len(entries.shape))) and _spreads_extremum(
+        level, _BEATEN[beaten.function], entries, len(node.shape)
+    )
+
+
+def _spreads_extremum(level: Node, function: str, entries: Node, batch: int) -> bool:
+    """Whether the level is the extremum of the entries over all axes but the first ones, spread over their shape."""
+    if not isinstance(level, Einsum) or level.coefficient != 1 or level.shape != entries.shape:
+        return False
+    held = list(zip(level.operands, level.inputs, strict=True))
+    found = [node for node, labels in held if isinstance(node, General) and labels == tuple(range(batch))]
+    spread = [labels for node, labels in held if isinstance(node, Ones)]
+    return (
+        len(found) == 1
+        and len(found) + len(spread) == len(level.operands)
+        and all(label < len(level.shape) for labels in spread for label in labels)
+        and found[0].function == function
+        and found[0].operands == (entries,)
+    )

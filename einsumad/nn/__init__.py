@@ -23,6 +23,7 @@ from einsumad.nn.layers.activations import (
 )
 from einsumad.nn.layers.attention import MultiHeadAttention, MultiheadAttention
 from einsumad.nn.layers.containers import ModuleList, Sequential
+from einsumad.nn.layers.convolution import Conv1d, Conv2d, ConvTranspose2d
 from einsumad.nn.layers.dropout import Dropout
 from einsumad.nn.layers.embedding import Embedding
 from einsumad.nn.layers.linear import Linear
@@ -37,6 +38,7 @@ from einsumad.nn.layers.losses import (
     NLLLoss,
 )
 from einsumad.nn.layers.normalisation import BatchNorm1d, BatchNorm2d, LayerNorm, RMSNorm
+from einsumad.nn.layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from einsumad.nn.layers.recurrent import GRU, LSTM, RNN
 from einsumad.nn.layers.transformer import TransformerEncoderLayer
 from einsumad.nn.module import Module
@@ -60,16 +62,22 @@ __all__ = [
     "GRU",
     "LSTM",
     "RNN",
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "Buffer",
     "Checkpoint",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose2d",
     "CrossEntropyLoss",
     "Dropout",
     "EarlyStopping",
     "Embedding",
+    "Flatten",
     "History",
     "HuberLoss",
     "Identity",
@@ -80,6 +88,8 @@ __all__ = [
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
     "Module",
     "ModuleList",
     "MultiHeadAttention",

@@ -40,7 +40,6 @@ from einsumad.graph import (
     unit,
     zero,
 )
-from einsumad.planning.fusion import lies_on_diagonals
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
@@ -55,6 +54,7 @@ from einsumad.planning.primitives import (
     is_mask,
     kind_of,
     layout,
+    lies_on_diagonals,
     number,
     only_scales,
     scaled,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, Number, Structural, Unit
+from einsumad.graph import BOOL, Add, Einsum, Elementwise, Labels, Node, Number, Structural
 from einsumad.planning.kernels import (
     Choose,
     Embed,
@@ -29,7 +29,7 @@ from einsumad.planning.kernels import (
     Sum,
     kernel_of,
 )
-from einsumad.planning.primitives import kind_of, only_scales
+from einsumad.planning.primitives import kind_of, lies_on_diagonals, only_scales
 
 
 def fused_kernel(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
@@ -84,13 +84,6 @@ def _placed(operands: tuple[Node, ...], users: Callable[[Node], int]) -> tuple[K
             if isinstance(kernel, Embed):
                 return Place(kernel.labels, kernel.deltas, coefficient * kernel.coefficient), (whole, *core)
     return None
-
-
-def lies_on_diagonals(node: Node) -> bool:
-    """Whether the tensor is zero but for diagonals, on which it has one tensor or number."""
-    if isinstance(node, Einsum):
-        return kind_of(node) == "embed" and any(isinstance(operand, Unit) for operand in node.operands)
-    return isinstance(node, Unit)
 
 
 def _unscaled(node: Node, users: Callable[[Node], int]) -> tuple[Number, Node]:

@@ -33,6 +33,7 @@ from einsumad.planning.primitives import (
     in_turn,
     kind_of,
     numbers_in_order,
+    single_summed,
     split_map,
 )
 
@@ -267,7 +268,10 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         case "constant" if (value := constant_value(node)) is not None:
             return Fill(value), ()
         case "layout":
-            return Layout(node.inputs[0], node.coefficient), node.operands
+            (labels,), single = node.inputs, single_summed(node)
+            return Layout(labels, node.coefficient) if single is None else Window(
+                labels, single, (), (), 0
+            ), node.operands
         case "dense":
             return kernel_of(node.operands[0])
         case "inside" | "read" | "write":

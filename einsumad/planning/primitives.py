@@ -260,3 +260,19 @@ def group(factors: Sequence[Factor], masks: Sequence[Factor], output: Labels, dt
 def number(value: Number, dtype: np.dtype) -> Factor:
     """A number as a factor without axes."""
     return Factor(einsum([], [], [], value, dtype), ())
+
+
+def lies_on_diagonals(node: Node) -> bool:
+    """Whether the tensor is zero but for diagonals, on which it has one tensor or number."""
+    if isinstance(node, Einsum):
+        return kind_of(node) == "embed" and any(isinstance(operand, Unit) for operand in node.operands)
+    return isinstance(node, Unit)
+
+
+def single_summed(node: Einsum) -> int | None:
+    """The only label that a layout sums over, if its axis has a single entry and nothing else is changed: a reading."""
+    (operand,), (labels,) = node.operands, node.inputs
+    summed = [axis for axis, label in enumerate(labels) if label >= len(node.shape)]
+    if len(summed) != 1 or operand.shape[summed[0]] != 1 or len(set(labels)) < len(labels):
+        return None
+    return labels[summed[0]] if node.coefficient == 1 and operand.dtype == node.dtype else None

@@ -54,3 +54,19 @@ def test_extrema():
     whole = RNG.integers(-9, 9, size=(100, 4))
     assert kernels.maximum(whole).dtype == whole.dtype
     np.testing.assert_array_equal(kernels.maximum(whole, 1), [max(row) for row in whole])
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 2, 0), (2, 0, 3, 1)])
+def test_extrema_over_several_axes(order):
+    """Windows of a few entries, in any order in memory, which the result keeps; NaN is passed on."""
+    x = np.ascontiguousarray(RNG.normal(size=(30, 40, 2, 3)).transpose(order)).transpose(np.argsort(order))
+    x[1, 2, 1, 1], x[1, 3, 0, 0] = NAN, INF
+    for kernel, reduce in ((kernels.maximum, np.max), (kernels.minimum, np.min)):
+        found = kernel(x, 2)
+        np.testing.assert_array_equal(found, reduce(x, axis=(2, 3)))
+        assert (found.strides[0] > found.strides[1]) == (x.strides[0] > x.strides[1])
+    np.testing.assert_array_equal(kernels.maximum(x[0], 2), np.max(x[0], axis=(1, 2)))
+    np.testing.assert_array_equal(kernels.maximum(x[0, 0], 2), np.max(x[0, 0]))
+    windows = np.lib.stride_tricks.sliding_window_view(RNG.normal(size=(20, 30)), (3, 3))
+    np.testing.assert_array_equal(kernels.maximum(windows, 2), np.max(windows, axis=(2, 3)))
+    np.testing.assert_array_equal(kernels.maximum(x, 3), np.max(x, axis=(1, 2, 3)))

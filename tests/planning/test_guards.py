@@ -147,3 +147,38 @@ def test_a_slice_of_constants_alone_among_what_is_gathered(mode: Any) -> None:
 
     found = ea.derivative(f, order=2, mode=mode)(np.array([1.0, 2.0]))
     np.testing.assert_array_equal(found, np.diag([4.0, 2.0]))
+
+
+@pytest.mark.parametrize(("largest", "beaten"), [("max_reduce", "less"), ("min_reduce", "greater")])
+def test_one_over_a_count_of_ties_stays_finite(largest: str, beaten: str) -> None:
+    """An extremum is reached by at least one entry; by none of others, and a level of others may be out of reach."""
+    z, other = variable("z", 2, 3), variable("other", 2, 3)
+
+    def share(entries: Node, level: Node, *, coefficient: float = 1) -> Node:
+        spread = einsum([level, ones((3,), float)], [(0,), (1,)], (0, 1), coefficient)
+        reached = apply("logical_not", apply(beaten, entries, spread))
+        return apply("reciprocal", einsum([reached], [(0, 1)], (0,), 1, float))
+
+    assert stays_finite(share(z, call(largest, z)))
+    assert not stays_finite(share(z, call(largest, other)))
+    assert not stays_finite(share(z, call(largest, z), coefficient=2))
+    opposite = "min_reduce" if largest == "max_reduce" else "max_reduce"
+    assert not stays_finite(share(z, call(opposite, z)))
+    square = variable("square", 3, 3)
+    level = einsum([call(largest, square), ones((3,), float)], [(1,), (0,)], (0, 1))  # of the rows, laid along columns
+    reached = apply("logical_not", apply(beaten, square, level))
+    assert not stays_finite(apply("reciprocal", einsum([reached], [(0, 1)], (1,), 1, float)))
+
+
+def test_the_gradient_of_pooled_windows_needs_no_masks_but_those_of_ties() -> None:
+    z = np.arange(16.0).reshape(4, 4) % 5
+    c = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def f(z: Any) -> Any:
+        return np.sum(c * np.max(z.reshape(2, 2, 2, 2), axis=(1, 3)))
+
+    assert not [step for step in ea.explain(ea.grad(f), z).plan.steps if "greater" in str(step.kernel)]
+    blocks = z.reshape(2, 2, 2, 2)
+    reached = blocks == blocks.max(axis=(1, 3), keepdims=True)
+    expected = c[:, None, :, None] * reached / reached.sum(axis=(1, 3), keepdims=True)
+    np.testing.assert_allclose(ea.grad(f)(z), expected.reshape(4, 4), rtol=1e-15)

@@ -31,12 +31,16 @@ such kernels, the copy takes a few percent of the product.
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Side:
-    """One operand: its expression, its labels, the same in order of memory, and those that only it has."""
+    """One operand: its expression, its labels, the same in order of memory, and those that only it has.
+
+    Windows that overlap are copied by every product, whatever their order.
+    """
 
     text: str
     labels: Labels
     memory: Labels
     free: Labels
+    windows: bool
 
     def size(self, sizes: dict[int, int]) -> int:
         """The number of entries."""
@@ -64,6 +68,8 @@ def product_text(step: Step, kernel: Contract, registers: Registers) -> tuple[st
         if left.free or right.free:
             return _batched_product(left, right, batch, summed, sizes), natural
         return _dot_products(left, right, batch, summed, dtype_text(step.dtype)), natural
+    if not kernel.symmetric and left.free and right.free and left.windows != right.windows:
+        return _product_of_windows(left, right, summed, sizes)
     stacks = [] if kernel.symmetric else [(left, right), (right, left)]
     for stack, other in sorted(stacks, key=lambda pair: -pair[0].size(sizes)):
         if _is_stack(stack, summed, sizes) and _adjacent(other.memory, other.free):
@@ -82,7 +88,7 @@ def _sides(step: Step, kernel: Contract, registers: Registers) -> tuple[Side, Si
         sizes.update(zip(labels, registers.shapes[register], strict=True))
         memory = tuple([labels[axis] for axis in registers.orders[register]])
         free = tuple([label for label in memory if label not in other])
-        sides.append(Side(whole(register, registers), labels, memory, free))
+        sides.append(Side(whole(register, registers), labels, memory, free, register in registers.windows))
     return sides[0], sides[1], sizes
 
 
@@ -127,6 +133,20 @@ def _stacked_product(stack: Side, other: Side, summed: Labels, sizes: dict[int, 
     text = f"np.matmul({first}, {matrices})"
     if len(before) == len(behind) == 1 and len(other.free) < 2:
         return text, labels
+    return f"{text}.reshape({shape_text(_sizes(labels, sizes))})", labels
+
+
+def _product_of_windows(left: Side, right: Side, summed: Labels, sizes: dict[int, int]) -> tuple[str, Labels]:
+    """The product in the order in which the windows are copied in long runs: the longer last axis is the last one."""
+    windows, other = (left, right) if left.windows else (right, left)
+    if sizes[summed[-1]] > sizes[windows.free[-1]]:
+        texts = [permuted(s.text, [s.labels.index(label) for label in (*s.free, *summed)]) for s in (windows, other)]
+        labels = (*windows.free, *other.free)
+        text = f"windows_dot({texts[0]}, {texts[1]}, {len(windows.free)}, {len(other.free)})"
+    else:
+        first, second = _matrix(other, other.free, summed, sizes), _matrix(windows, summed, windows.free, sizes)
+        labels = (*other.free, *windows.free)
+        text = f"{first}.dot({second})"
     return f"{text}.reshape({shape_text(_sizes(labels, sizes))})", labels
 
 

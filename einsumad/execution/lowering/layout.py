@@ -24,6 +24,9 @@ from einsumad.notation import to_einsum
 from einsumad.planning.kernels import Embed, Fill, Layout, Place
 from einsumad.planning.steps import Step
 
+_FEW, _MANY = 32, 1024
+"""Entries of the axes to be summed up to which they are added one after the other, and how many there are at least."""
+
 
 def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
     """The statements of a layout."""
@@ -42,7 +45,11 @@ def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
         text = f"{text}[{', '.join(['0' if axis in axes else ':' for axis in range(len(labels))])}].copy()"
         labels = tuple([label for label in labels if label < ndim])
     elif axes:
-        text, dtype = _reduced(text, axes, len(labels), dtype, step.dtype)
+        shape = tuple([registers.shapes[register][kernel.labels.index(label)] for label in labels])
+        if _are_few(axes, shape, dtype) and (dtype == BOOL or _lies_last(axes, labels, kernel, registers, register)):
+            text, dtype = _few_added(text, axes, dtype, step.dtype)
+        else:
+            text, dtype = _reduced(text, axes, len(labels), dtype, step.dtype)
         labels = tuple([label for label in labels if label < ndim])
     text = permuted(text, [labels.index(axis) for axis in range(ndim)])
     if kernel.coefficient == -1 and dtype == step.dtype:
@@ -84,6 +91,23 @@ def _reduced(text: str, axes: list[int], count: int, dtype: np.dtype, target: np
     if work != dtype or work.kind in "iu":
         arguments.append(f"dtype={dtype_text(work)}")
     return f"np.add.reduce({', '.join(arguments)})", work
+
+
+def _are_few(axes: list[int], shape: Shape, dtype: np.dtype) -> bool:
+    """Whether the axes hold few entries for each of many others, which are truth values or floats."""
+    entries = prod([shape[axis] for axis in axes])
+    return dtype.kind in "bf" and 1 < entries <= _FEW and prod(shape) >= _MANY * entries
+
+
+def _lies_last(axes: list[int], labels: Labels, kernel: Layout, registers: Registers, register: int) -> bool:
+    """Whether one of the axes is the last in memory, along which NumPy's loops would go."""
+    return labels.index(kernel.labels[registers.orders[register][-1]]) in axes
+
+
+def _few_added(text: str, axes: list[int], dtype: np.dtype, target: np.dtype) -> tuple[str, np.dtype]:
+    """The sum over axes of few entries and its dtype: one byte for what is counted."""
+    work = np.dtype(np.uint8) if dtype == BOOL else np.result_type(dtype, target)
+    return f"few_added({text}, {tuple(axes)}, {dtype_text(work)})", work
 
 
 def lower_embed(step: Step, kernel: Embed, registers: Registers) -> list[str]:

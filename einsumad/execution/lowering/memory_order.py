@@ -10,12 +10,15 @@ from math import prod
 
 from einsumad.execution.lowering.columns import goes_by_columns
 from einsumad.execution.lowering.contract import product_text
-from einsumad.execution.lowering.operands import Registers
+from einsumad.execution.lowering.operands import Registers, register_of
 from einsumad.graph import Labels
-from einsumad.planning.kernels import Apply, Choose, Contract, Group, Layout, Place, Sum
+from einsumad.planning.kernels import Apply, Call, Choose, Contract, Group, Layout, Place, Sum
 from einsumad.planning.steps import Step
 
 Order = tuple[int, ...]
+
+_KEEP_ORDER = frozenset(["max_reduce", "min_reduce"])
+"""Functions of the last axes whose values lie as the first axes of their operand do."""
 
 
 def order_of(step: Step, registers: Registers) -> Order:
@@ -34,6 +37,8 @@ def order_of(step: Step, registers: Registers) -> Order:
         case Group() | Choose():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, kernel.inputs[position], position, registers)
+        case Call() if kernel.function in _KEEP_ORDER and len(step.operands) == 1:
+            return _carried(step, tuple(range(len(registers.shapes[register_of(step, 0)]))), 0, registers)
         case Place():
             return _carried(step, identity, 0, registers) if step.takes is not None else identity
         case Sum() | Apply():

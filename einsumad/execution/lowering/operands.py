@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
 from einsumad.errors import InternalError
 from einsumad.execution.source import number_text, register_name, shape_text
 from einsumad.graph import Labels, Shape
-from einsumad.planning.kernels import Apply, Choose, Group, Layout, Patched, Place, Put, Sum
+from einsumad.planning.kernels import Apply, Choose, Group, Layout, Patched, Place, Put, Sum, Window
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
 
@@ -26,8 +27,8 @@ class Registers:
 
     `orders` has the axes of a register, slowest first, and `buffers` the register that allocated its memory; both grow
     as steps are lowered. `into` has names of memory that values are to be written to; who does so takes the name out.
-    `added_up` has the registers that are only added up by index in the end, which goes column by column. `numbers` has
-    names for the text of numbers that are made once.
+    `added_up` has the registers that are only added up by index in the end, which goes column by column, and `windows`
+    views of windows that overlap. `numbers` has names for the text of numbers that are made once.
     """
 
     shapes: list[Shape]
@@ -37,6 +38,7 @@ class Registers:
     buffers: dict[int, int] = field(default_factory=dict)
     into: dict[int, str] = field(default_factory=dict)
     added_up: frozenset[int] = frozenset()
+    windows: frozenset[int] = frozenset()
     numbers: dict[str, str] = field(default_factory=dict)
 
 
@@ -47,7 +49,7 @@ def registers_of(plan: Plan) -> Registers:
     dtypes = [leaf.dtype for leaf in plan.inputs] + [step.dtype for step in plan.steps]
     orders = {k: tuple(range(len(leaf.shape))) for k, leaf in enumerate(plan.inputs)}
     buffers = {k: k for k in range(len(plan.inputs))}
-    return Registers(shapes, stored, dtypes, orders, buffers, added_up=_added_up(plan))
+    return Registers(shapes, stored, dtypes, orders, buffers, added_up=_added_up(plan), windows=_windows(plan, shapes))
 
 
 def _added_up(plan: Plan) -> frozenset[int]:
@@ -59,6 +61,19 @@ def _added_up(plan: Plan) -> frozenset[int]:
         used = {operand for operand in step.operands if isinstance(operand, int)}
         (found if keeps or isinstance(step.kernel, Put) else others).update(used)
     return frozenset(found - others)
+
+
+def _windows(plan: Plan, shapes: list[Shape]) -> frozenset[int]:
+    """The registers that are views of windows, in which entries stand more than once, and readings of such."""
+    found: set[int] = set()
+    for step in plan.steps:
+        if isinstance(step.kernel, Window):
+            kernel, register = step.kernel, register_of(step, 0)
+            size = shapes[register][kernel.labels.index(kernel.at)]
+            sizes = [step.shape[place] for place in kernel.places]
+            if register in found or (len(sizes) > 1 and prod(sizes) > size):
+                found.add(step.register)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise, permutations
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -184,6 +185,8 @@ def maximum(x: Array, axes: int = 1) -> Array:
     """``max over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
         return _by_columns(np.maximum.reduce, x)
+    if axes > 1 and _has_few_entries(x, axes):
+        return _by_entries(np.maximum, x, axes)
     return np.asarray(np.maximum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
@@ -191,6 +194,8 @@ def minimum(x: Array, axes: int = 1) -> Array:
     """``min over i of x[b, i]``, i the indices of the last `axes` axes; NaN propagates."""
     if axes == 1 and _has_short_rows(x):
         return _by_columns(np.minimum.reduce, x)
+    if axes > 1 and _has_few_entries(x, axes):
+        return _by_entries(np.minimum, x, axes)
     return np.asarray(np.minimum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
@@ -257,3 +262,21 @@ def _by_columns(reduce: Callable[[Array], Array], x: Array) -> Array:
         part = slice(start, start + count)
         result[part] = reduce(np.ascontiguousarray(rows[part].T))
     return result.reshape(x.shape[:-1])
+
+
+def _has_few_entries(x: Array, axes: int) -> bool:
+    """Whether the last axes hold few entries, for each of many first indices."""
+    few = prod(x.shape[-axes:])
+    return x.ndim > axes and 0 < few <= _SHORT and x.size >= _MANY * few
+
+
+def _by_entries(ufunc: np.ufunc, x: Array, axes: int) -> Array:
+    """The entries of the last axes one after the other, for all first indices at once, in the order of x in memory."""
+    first, *others = np.ndindex(*x.shape[-axes:])
+    result = x[(..., *first)].copy(order="K")
+    count = max(1, _ENTRIES_AT_ONCE * len(x) // x.size)
+    for start in range(0, len(x), count):
+        part = slice(start, start + count)
+        for place in others:
+            ufunc(result[part], x[(part, ..., *place)], out=result[part])
+    return result

@@ -18,6 +18,7 @@ from einsumad.nn.functional.activations import (
 )
 from einsumad.nn.functional.attention import scaled_dot_product_attention
 from einsumad.nn.functional.class_losses import cross_entropy, nll_loss
+from einsumad.nn.functional.convolution import conv1d, conv2d, conv_transpose2d
 from einsumad.nn.functional.dropout import dropout
 from einsumad.nn.functional.embedding import embedding
 from einsumad.nn.functional.losses import (
@@ -33,13 +34,19 @@ from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
 from einsumad.nn.functional.recurrent import gru_step, lstm_step, rnn_step, unrolled
 
 __all__ = [
+    "avg_pool1d",
+    "avg_pool2d",
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
+    "flatten",
     "gelu",
     "gru_step",
     "huber_loss",
@@ -52,6 +59,8 @@ __all__ = [
     "leaky_relu",
     "log_softmax",
     "lstm_step",
+    "max_pool1d",
+    "max_pool2d",
     "mse_loss",
     "nll_loss",
     "relu",

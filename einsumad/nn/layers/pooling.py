@@ -1,0 +1,133 @@
+"""Pooling layers, and the one that makes axes one.
+
+Owns them. Imports modules and their functions. Invariant: each is its function with fixed options.
+"""
+
+# ruff: noqa: PLR0917 (functions have PyTorch's signatures)
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from einsumad.nn import functional
+from einsumad.nn.functional.windows import Numbers
+from einsumad.nn.module import Module
+
+
+class Pooling(Module):
+    """A function of windows as a module; subclasses say which, and its options."""
+
+    function: ClassVar[Any]
+
+    def __init__(self, kernel_size: Numbers, stride: Numbers | None, padding: Numbers, **options: Any) -> None:
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.options = options
+
+    def forward(self, x: Any) -> Any:
+        """The function of the windows of x."""
+        return type(self).function(x, self.kernel_size, self.stride, self.padding, **self.options)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        options = {"kernel_size": self.kernel_size, "stride": self.stride, "padding": self.padding, **self.options}
+        return ", ".join([f"{name}={value}" for name, value in options.items()])
+
+
+class MaxPool1d(Pooling):
+    """The largest entry of each window along one axis; see ``functional.max_pool2d`` for the options."""
+
+    function = staticmethod(functional.max_pool1d)
+
+    def __init__(
+        self,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        dilation: Numbers = 1,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+class MaxPool2d(Pooling):
+    """The largest entry of each window; at ties all of them share the derivative. See ``functional.max_pool2d``.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.MaxPool2d(2)(np.arange(16.0).reshape(1, 1, 4, 4))
+    array([[[[ 5.,  7.],
+             [13., 15.]]]])
+    """
+
+    function = staticmethod(functional.max_pool2d)
+
+    def __init__(
+        self,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        dilation: Numbers = 1,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, dilation=dilation, ceil_mode=ceil_mode)
+
+
+class AvgPool1d(Pooling):
+    """The mean of each window along one axis; see ``functional.avg_pool2d`` for the options."""
+
+    function = staticmethod(functional.avg_pool1d)
+
+    def __init__(
+        self,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+
+
+class AvgPool2d(Pooling):
+    """The mean of each window; see ``functional.avg_pool2d`` for the options.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.AvgPool2d(2)(np.arange(16.0).reshape(1, 1, 4, 4))
+    array([[[[ 2.5,  4.5],
+             [10.5, 12.5]]]])
+    """
+
+    function = staticmethod(functional.avg_pool2d)
+
+    def __init__(
+        self,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        options = {"count_include_pad": count_include_pad, "divisor_override": divisor_override}
+        super().__init__(kernel_size, stride, padding, ceil_mode=ceil_mode, **options)
+
+
+class Flatten(Module):
+    """The axes from `start_dim` to `end_dim`, both included, as one: all but that of the batch.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.Flatten()(np.zeros((8, 3, 4, 4))).shape
+    (8, 48)
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, x: Any) -> Any:
+        """The array with fewer axes."""
+        return functional.flatten(x, self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The axes."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
