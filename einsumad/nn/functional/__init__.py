@@ -31,6 +31,7 @@ from einsumad.nn.functional.losses import (
 )
 from einsumad.nn.functional.normalisation import batch_norm, layer_norm, rms_norm, running_statistics
 from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
+from einsumad.nn.functional.pooling import avg_pool1d, avg_pool2d, flatten, max_pool1d, max_pool2d
 from einsumad.nn.functional.recurrent import gru_step, lstm_step, rnn_step, unrolled
 
 __all__ = [
