@@ -134,6 +134,7 @@ def _convolved(
         )
     _check_groups(name, channels, shape[0], groups)
     before, after = paddings(padding, shape[2:], steps, spaces)
+    x = _beside(x, weight)
     views = windows(name, padded(x, before, after), shape[2:], steps, spaces)
     grouped = weight.reshape(groups, shape[0] // groups, *shape[1:])
     return _finished(name, _product(views, grouped, groups, axes), bias, axes, has_batch)
@@ -181,6 +182,7 @@ def _added_kernels(
     behind = [a * s - f - k for a, s, f, k in zip(taps, steps, ahead, kernel, strict=True)]
     parts = padded(weight, ahead, behind).reshape(groups, channels // groups, out, taps[0], steps[0], taps[1], steps[1])
     turned = parts[:, :, :, ::-1, :, ::-1]
+    x = _beside(x, weight)
     whole = [-(-size // s) for size, s in zip(sizes, steps, strict=True)]
     before = [a - 1 - (c + f) // s for a, c, f, s in zip(taps, cut, ahead, steps, strict=True)]
     after = [m + a - 1 - n - b for m, a, n, b in zip(whole, taps, np.shape(x)[2:], before, strict=True)]
@@ -192,6 +194,11 @@ def _added_kernels(
         apart = np.einsum("ngcijpq,gcoprqt->ngoirjt", split, turned, optimize=True)
     joined = apart.reshape(np.shape(x)[0], groups * out, whole[0] * steps[0], whole[1] * steps[1])
     return padded(joined, (0, 0), [size - m * s for size, m, s in zip(sizes, whole, steps, strict=True)])
+
+
+def _beside(x: Any, weight: Any) -> Any:
+    """The input beside traced weights as a tensor: windows of a plain array would be copied when they meet them."""
+    return ea.tensor(x) if isinstance(weight, ea.Tensor) and not isinstance(x, ea.Tensor) else x
 
 
 def _with_gaps(weight: Any, spaces: Sequence[int]) -> Any:
