@@ -85,7 +85,8 @@ def test_symbols():
     [
         (curved, True),
         (lambda x: np.sum(np.log(x) ** 2), False),
-        (lambda x: np.sum(np.arctan(x)), False),  # its derivative is a quotient
+        (lambda x: np.sum(np.arctan(x)), True),  # its derivative is a quotient, whose divisor is at least 1
+        (lambda x: np.sum(1 / (2 + np.sin(x))), False),  # here that is not known
     ],
 )
 def test_where_deltas_are_stored(f, stored):
