@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from einsumad.graph import BOOL, Labels
-from einsumad.planning.primitives import Factor, group, layout
+from einsumad.graph import BOOL, Einsum, Labels
+from einsumad.planning.primitives import Factor, group, is_mask, layout
 from einsumad.planning.resolve import size_of
 
 
@@ -42,7 +42,8 @@ def apply_masks(
     for mask in joined(masks):
         (late if _belongs_last(mask, factors, output, sizes) else early).append(mask)
     early.sort(key=lambda mask: -len(mask.labels))  # stable: equal sizes keep the canonical order
-    parts = [_Part(factor, frozenset(factor.labels), frozenset()) for factor in factors]
+    held = _held_by(factors, masks)
+    parts = [_Part(factor, frozenset(factor.labels), found) for factor, found in zip(factors, held, strict=True)]
     sets = [(mask, frozenset(mask.labels)) for mask in early]
     for mask, labels in sets:
         parts = _collected(mask, labels, sets, parts, dtype)
@@ -69,6 +70,33 @@ def joined(masks: Sequence[Factor]) -> list[Factor]:
     for mask in masks:
         sets.setdefault(frozenset(mask.labels), []).append(mask)
     return [group(_distinct(same), [], same[0].labels, BOOL) for same in sets.values()]
+
+
+def _held_by(factors: Sequence[Factor], masks: Sequence[Factor]) -> list[frozenset[Labels]]:
+    """For each factor the sets of labels over which it holds all masks already: it is a product that was selected."""
+    over: dict[frozenset[int], list[Factor]] = {}
+    for mask in masks:
+        over.setdefault(frozenset(mask.labels), []).append(mask)
+    found: list[frozenset[Labels]] = []
+    for factor in factors:
+        own = _masks_within(factor)
+        found.append(frozenset([same[0].labels for same in over.values() if own.issuperset(same)]) if own else _NONE)
+    return found
+
+
+def _masks_within(factor: Factor) -> set[Factor]:
+    """The masks that the product which a factor stands for has, over the labels of the factor."""
+    node = factor.node
+    if not isinstance(node, Einsum) or node.dtype == BOOL:
+        return set()
+    return {
+        Factor(operand, tuple([factor.labels[label] for label in labels]))
+        for operand, labels in zip(node.operands, node.inputs, strict=True)
+        if is_mask(operand) and all(label < len(node.shape) for label in labels)
+    }
+
+
+_NONE: frozenset[Labels] = frozenset()
 
 
 def _distinct(factors: Sequence[Factor]) -> list[Factor]:
