@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,6 +28,7 @@ from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
 from einsumad.frontend.variables import mark_constant
 from einsumad.graph import Node, canonical_number, constant, fresh_leaf, leaf, ones, zero
+from einsumad.graph.digests import blake2b
 
 PythonNumber: TypeAlias = bool | int | float
 

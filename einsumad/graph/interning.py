@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 from weakref import ref
 
 import numpy as np
 
+from einsumad.graph.digests import blake2b
 from einsumad.graph.nodes import Leaf, LeafKey, Node
 from einsumad.locks import module_lock
 

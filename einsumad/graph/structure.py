@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from einsumad.graph.constructors import leaf
+from einsumad.graph.digests import blake2b
 from einsumad.graph.nodes import Leaf, Node
 from einsumad.graph.traversal import substitute, topological
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
+from einsumad.graph.digests import blake2b
 from einsumad.planning.files import is_file, read_json, write_json
 from einsumad.planning.stored import Stored
 

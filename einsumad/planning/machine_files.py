@@ -11,12 +11,12 @@ import platform
 import sys
 import warnings
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from einsumad.graph.digests import blake2b
 from einsumad.planning.files import is_file, read_json, write_json
 
 VARIABLE = "EINSUMAD_MACHINE"

@@ -6,12 +6,11 @@ give a new one.
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from einsumad.execution.lowering.operands import Registers, register_of, whole
 from einsumad.execution.source import dtype_text, register_name
 from einsumad.functions import is_own
 from einsumad.graph import BOOL
+from einsumad.graph.digests import blake2b
 from einsumad.planning.kernels import AffineMap, Call, OneHot
 from einsumad.planning.steps import Step
 

@@ -8,7 +8,6 @@ every run where all that is no array is a number or a text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from math import prod
 from typing import Any
 
@@ -22,6 +21,7 @@ from einsumad.frontend.own.rules import Call, Kind, TracedRule, trace_rule
 from einsumad.frontend.recording import recorded
 from einsumad.functions import GeneralFunction, register_own
 from einsumad.graph import Add, General, Node, Params, Shape, Zero, cast, general, substitute
+from einsumad.graph.digests import blake2b
 from einsumad.locks import module_lock
 
 _FLOPS_AN_ENTRY = 1000

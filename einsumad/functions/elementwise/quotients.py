@@ -6,7 +6,6 @@ are 0, not infinite times zero; near a pole they are those of the pole.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from math import factorial, perm
 
@@ -42,10 +41,12 @@ def _reciprocal_expm1(node: Elementwise) -> Partials:
 @cache
 def _coefficients() -> tuple[float, ...]:
     """``B_k/k!`` for the Bernoulli numbers, from ``Σ_j B_j/j! 1/(k + 1 - j)! = 0`` (DLMF 24.2.1)."""
-    found = [Fraction(1)]
+    numerators, denominator = [1], 1
     for k in range(1, _TERMS):
-        found.append(-sum([c / factorial(k + 1 - j) for j, c in enumerate(found)], Fraction(0)))
-    return tuple([float(c) for c in found])
+        scale = factorial(k + 1)
+        last = -sum([c * (scale // factorial(k + 1 - j)) for j, c in enumerate(numerators)])
+        numerators, denominator = [*[c * scale for c in numerators], last], denominator * scale
+    return tuple([c / denominator for c in numerators])  # Python rounds quotients of whole numbers correctly
 
 
 def _bernoulli_source(operands: tuple[str, ...], params: Params) -> str:

@@ -31,7 +31,7 @@ Function: TypeAlias = Callable[[Array], Array]
 _MOST_ENTRIES = 1 << 22
 _NEAR_ONE = 0.25
 _MOST_ROOTS = 100
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+_NODES = 8
 
 
 def linear_algebra() -> Any:
@@ -158,7 +158,8 @@ def logarithm_of_blocks(blocks: Array) -> Array:
         blocks = np.stack([root(matrix, "logm") for matrix in blocks])
         roots += 1
     rest = blocks - one
-    terms = [w / 2 * np.linalg.solve(one + (1 + x) / 2 * rest, rest) for x, w in zip(_NODES, _WEIGHTS, strict=True)]
+    rule = zip(*np.polynomial.legendre.leggauss(_NODES), strict=True)
+    terms = [w / 2 * np.linalg.solve(one + (1 + x) / 2 * rest, rest) for x, w in rule]
     return np.asarray(2.0**roots * sum(terms))
 
 
