@@ -29,10 +29,10 @@ def note_result(tree: Tree, result: Any) -> None:
 def shown(tree: Any) -> str:
     """The structure, a line for each module, with the number of parameters."""
     own = [f"({name}): {_indented(repr(child))}" for name, child in tree._modules.items()]  # noqa: SLF001
-    head = type(tree).__name__
+    head, extra = type(tree).__name__, tree.extra_repr()
     if not own:
-        return f"{head}({tree.extra_repr()})"
-    lines = "".join([f"  {line}\n" for line in own])
+        return f"{head}({extra})"
+    lines = "".join([f"  {line}\n" for line in ([extra] if extra else []) + own])
     return f"{head}(\n{lines})"
 
 

@@ -312,3 +312,10 @@ def test_a_call_that_fails_changes_no_buffer() -> None:
     assert net[0].calls == 0
     np.testing.assert_array_equal(net[0](X).shape, (7, 3))
     assert net[0].calls == 1
+
+
+def test_options_are_shown_beside_the_modules_below() -> None:
+    lines = repr(nn.LSTM(2, 3, num_layers=2, dropout=0.5)).splitlines()
+    assert lines[0] == "LSTM("
+    assert "num_layers=2" in lines[1]
+    assert "Dropout(p=0.5)" in lines[2]

@@ -9,7 +9,7 @@ PyTorch, so that states can be exchanged.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,7 +80,35 @@ class Convolution(Module):
         return text if self.bias is not None else f"{text}, bias=False"
 
 
-class Conv1d(Convolution):
+class DirectConvolution(Convolution):
+    """A convolution that is no transpose of one; subclasses say along how many axes, and have its function."""
+
+    function: ClassVar[Any]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Numbers,
+        stride: Numbers = 1,
+        padding: Padding = 0,
+        dilation: Numbers = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        dtype: Any = np.float32,
+        rng: Random = None,
+    ) -> None:
+        sizes = (in_channels, out_channels, kernel_size, stride, padding, dilation, groups)
+        super().__init__(*sizes, bias, padding_mode, dtype, rng)
+
+    def forward(self, x: Any) -> Any:
+        """The convolution of x."""
+        self._check(x)
+        return type(self).function(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Conv1d(DirectConvolution):
     """A convolution along one axis: inputs ``(n, in_channels, length)``, or without n; see ``functional.conv1d``.
 
     `weight` is ``(out_channels, in_channels / groups, size)``, `bias` ``(out_channels,)`` or None, both uniform in
@@ -91,32 +119,10 @@ class Conv1d(Convolution):
     (4, 3, 10)
     """
 
-    axes = 1
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Numbers,
-        stride: Numbers = 1,
-        padding: Padding = 0,
-        dilation: Numbers = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        dtype: Any = np.float32,
-        rng: Random = None,
-    ) -> None:
-        sizes = (in_channels, out_channels, kernel_size, stride, padding, dilation, groups)
-        super().__init__(*sizes, bias, padding_mode, dtype, rng)
-
-    def forward(self, x: Any) -> Any:
-        """The convolution of x."""
-        self._check(x)
-        return functional.conv1d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+    axes, function = 1, staticmethod(functional.conv1d)
 
 
-class Conv2d(Convolution):
+class Conv2d(DirectConvolution):
     """A convolution of images ``(n, in_channels, height, width)``, or without n; see ``functional.conv2d``.
 
     `weight` is ``(out_channels, in_channels / groups, height, width)``, `bias` ``(out_channels,)`` or None, both
@@ -127,29 +133,7 @@ class Conv2d(Convolution):
     (4, 8, 12, 12)
     """
 
-    axes = 2
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Numbers,
-        stride: Numbers = 1,
-        padding: Padding = 0,
-        dilation: Numbers = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        dtype: Any = np.float32,
-        rng: Random = None,
-    ) -> None:
-        sizes = (in_channels, out_channels, kernel_size, stride, padding, dilation, groups)
-        super().__init__(*sizes, bias, padding_mode, dtype, rng)
-
-    def forward(self, x: Any) -> Any:
-        """The convolution of x."""
-        self._check(x)
-        return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+    axes, function = 2, staticmethod(functional.conv2d)
 
 
 class ConvTranspose2d(Convolution):

@@ -35,10 +35,8 @@ class Pooling(Module):
         return ", ".join([f"{name}={value}" for name, value in options.items()])
 
 
-class MaxPool1d(Pooling):
-    """The largest entry of each window along one axis; see ``functional.max_pool2d`` for the options."""
-
-    function = staticmethod(functional.max_pool1d)
+class MaxPool(Pooling):
+    """The largest entry of each window; subclasses say along how many axes."""
 
     def __init__(
         self,
@@ -51,7 +49,13 @@ class MaxPool1d(Pooling):
         super().__init__(kernel_size, stride, padding, dilation=dilation, ceil_mode=ceil_mode)
 
 
-class MaxPool2d(Pooling):
+class MaxPool1d(MaxPool):
+    """The largest entry of each window along one axis; see ``functional.max_pool2d`` for the options."""
+
+    function = staticmethod(functional.max_pool1d)
+
+
+class MaxPool2d(MaxPool):
     """The largest entry of each window; at ties all of them share the derivative. See ``functional.max_pool2d``.
 
     >>> import numpy as np, einsumad.nn as nn
@@ -61,16 +65,6 @@ class MaxPool2d(Pooling):
     """
 
     function = staticmethod(functional.max_pool2d)
-
-    def __init__(
-        self,
-        kernel_size: Numbers,
-        stride: Numbers | None = None,
-        padding: Numbers = 0,
-        dilation: Numbers = 1,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__(kernel_size, stride, padding, dilation=dilation, ceil_mode=ceil_mode)
 
 
 class AvgPool1d(Pooling):
