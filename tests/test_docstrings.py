@@ -11,12 +11,12 @@ MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
 )
-OPTIONS = "einsumad.planning.options"
-"""Its examples show all options on."""
+OF_THE_WHOLE = ("einsumad.planning.options", "einsumad.frontend.symbols")
+"""Their examples show all options on, and texts of expressions."""
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.whole_planner] * (name == OPTIONS)) for name in MODULES]
+    "name", [pytest.param(name, marks=[pytest.mark.whole_planner] * (name in OF_THE_WHOLE)) for name in MODULES]
 )
 def test_examples_of(name: str) -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

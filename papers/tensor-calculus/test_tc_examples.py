@@ -141,6 +141,7 @@ def test_neither_u_nor_t_is_an_input_of_the_compressed_hessian():
     assert [leaf.name for leaf in explained.plan.inputs] == ["V"]
 
 
+@pytest.mark.whole_planner
 def test_quadratic_form():
     """``xᵀ A x``: gradient ``A x + Aᵀ x``, Hessian ``A + Aᵀ``, for which x is not needed."""
     A = RNG.normal(size=(4, 4))

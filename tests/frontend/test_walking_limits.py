@@ -178,6 +178,7 @@ def test_a_limit_of_memory_holds_on_known_ways() -> None:
         np.testing.assert_allclose(ea.hessian(f, memory_limit=10**8)(x), expected)
 
 
+@pytest.mark.whole_planner  # sets options itself, and counts what they make new
 def test_options_of_the_planner_hold_on_known_ways() -> None:
     cache.clear()
     plain = [ea.hessian(tanh_layers)(X) for _ in range(5)][-1]

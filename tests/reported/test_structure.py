@@ -207,6 +207,7 @@ def test_identity_trace_of_a_bilinear_form():
     np.testing.assert_array_equal(hessian.reshape(6, 6), expected)
 
 
+@pytest.mark.whole_planner
 def test_identity_quadratic_form():
     x, a = ea.variable("x", (4,)), ea.variable("A", (4, 4))
     assert matrix(ea.diff(x @ a @ x, x, x)) == "A + Aᵀ"
