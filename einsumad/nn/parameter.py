@@ -75,8 +75,10 @@ class Parameter(ea.Tensor):
 
     @property
     def entries(self) -> Any:  # type: ignore[override]  # nobody but a tensor itself writes it
-        """What a tensor keeps: that of the tensor which stands for the parameter now."""
+        """What a tensor keeps: that of the tensor which stands for the parameter now; of its own for its own array."""
         standing = self.standing()
+        if standing is self._data:
+            return self.leaf.entries
         return (standing if isinstance(standing, ea.Tensor) else ea.tensor(standing)).entries
 
     def standing(self) -> Any:

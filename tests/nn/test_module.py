@@ -319,3 +319,11 @@ def test_options_are_shown_beside_the_modules_below() -> None:
     assert lines[0] == "LSTM("
     assert "num_layers=2" in lines[1]
     assert "Dropout(p=0.5)" in lines[2]
+
+
+def test_the_shape_of_a_parameter_without_gradients_makes_no_copy_each_time() -> None:
+    p = nn.Parameter(np.ones((3, 2)))
+    with nn.no_grad():
+        assert p.shape == (3, 2)
+        assert p.entries is p.entries
+        assert type(np.sum(p)) is np.float64

@@ -257,3 +257,12 @@ def test_a_bar_shows_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
     net = nn.Linear(4, 3, rng=0)
     nn.fit(net, F.cross_entropy, (X, Y), optim.SGD(net.parameters(), lr=0.1), 1)
     assert "loss=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("patience", [0, 1, 3])
+def test_patience_is_a_number_of_epochs_in_a_row(patience: int) -> None:
+    stopping, net = nn.EarlyStopping("loss", patience=patience), nn.Linear(1, 1, rng=0)
+    assert not stopping.is_over({"loss": 2.0}, net)
+    assert not stopping.is_over({"loss": 1.0}, net)
+    over = [stopping.is_over({"loss": 1.0}, net) for _ in range(4)]
+    assert over.index(True) + 1 == max(patience, 1)

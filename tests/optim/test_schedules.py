@@ -213,3 +213,9 @@ def test_bad_arguments() -> None:
 
 def test_repr() -> None:
     assert repr(schedules.StepLR(optimizer_of(1.0), 3)) == "StepLR(last_epoch=0, last_lr=[1.0])"
+
+
+def test_a_curve_says_how_its_rates_go() -> None:
+    """A schedule of one's own that leaves it out is refused when it is made, not in the midst of a run."""
+    with pytest.raises(TypeError, match="next_rate"):
+        schedules.schedule.Curve(optim.SGD([nn.Parameter(np.ones(1))], lr=0.1))

@@ -12,7 +12,7 @@ from einsumad.nn.module import Module
 
 
 class EarlyStopping:
-    """End a run when a measure has not become better for some epochs, and go back to the best one.
+    """End a run after `patience` epochs in a row in which a measure has not become better, and go back to the best one.
 
     `monitor` is a name of the history, by default ``"val_loss"``; it becomes better by at least `min_delta`, downwards
     or, with ``mode="max"``, upwards. With `restore_best` the model has the arrays of the best epoch in the end.
@@ -44,9 +44,9 @@ class EarlyStopping:
         if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
             self._state = model.state_dict() if self.restore_best else None
-        else:
-            self.waited += 1
-        return self.waited > self.patience
+            return False
+        self.waited += 1
+        return self.waited >= self.patience
 
     def restore(self, model: Module) -> None:
         """Give the model the arrays of the best epoch."""

@@ -6,6 +6,7 @@ that is loaded is checked before anything changes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -87,7 +88,7 @@ class LRScheduler:
         return f"{type(self).__name__}(last_epoch={self.last_epoch}, last_lr={self.last_lr})"
 
 
-class Curve(LRScheduler):
+class Curve(LRScheduler, ABC):
     """A schedule in which the rate of an epoch follows from the one before, so that several may be used together.
 
     A subclass says what the rate becomes: `first_rate` at epoch 0, `next_rate` after that; `rate_at` is the same
@@ -107,13 +108,13 @@ class Curve(LRScheduler):
         """The rate of a group at epoch 0, from the one that it was given."""
         return rate
 
+    @abstractmethod
     def next_rate(self, group: int, rate: float) -> float:
         """The rate of a group at `last_epoch`, from the one that it has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rate_at(self, group: int) -> float:
         """The rate of a group at `last_epoch`, from its initial one."""
-        raise NotImplementedError
 
     def step(self) -> None:
         """Go on to the next epoch."""
