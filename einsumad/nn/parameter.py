@@ -69,6 +69,10 @@ class Parameter(ea.Tensor):
 
     @data.setter
     def data(self, value: Any) -> None:
+        if call_in_force() is not None:
+            raise ea.TracingError(
+                "a parameter was assigned within apply, which changes nothing: do it outside of forward"
+            )
         array = _fitting(value, self._data, "a parameter")
         self._kept, self._tensor = self.grad, None
         self._data = array
@@ -97,6 +101,10 @@ class Parameter(ea.Tensor):
             if self._kept is not None and self._requires:
                 self._tensor.grad = self._kept
         return self._tensor
+
+    def is_leaf(self, standing: Any) -> bool:
+        """Whether what stands for the parameter is its own tensor."""
+        return standing is not None and standing is self._tensor
 
     @property
     def grad(self) -> np.ndarray | None:

@@ -27,7 +27,7 @@ def note_result(tree: Tree, result: Any) -> None:
 
 
 def shown(tree: Any) -> str:
-    """The structure, a line for each module, with the number of parameters."""
+    """The structure, a line for each module."""
     own = [f"({name}): {_indented(repr(child))}" for name, child in tree._modules.items()]  # noqa: SLF001
     head, extra = type(tree).__name__, tree.extra_repr()
     if not own:

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 
-import einsumad as ea
 from einsumad.nn.parameter import Buffer, Parameter
 
 _HELD = ("_parameters", "_buffers", "_modules")
@@ -60,7 +59,7 @@ class Tree:
         if name in self._parameters:
             parameter = self._parameters[name]
             standing = parameter.standing()
-            return parameter if isinstance(standing, ea.Tensor) and standing is parameter.leaf else standing
+            return parameter if parameter.is_leaf(standing) else standing
         if name in self._buffers:
             return self._buffers[name].standing()
         if name in self._modules:

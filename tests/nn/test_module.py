@@ -327,3 +327,18 @@ def test_the_shape_of_a_parameter_without_gradients_makes_no_copy_each_time() ->
         assert p.shape == (3, 2)
         assert p.entries is p.entries
         assert type(np.sum(p)) is np.float64
+
+
+def test_a_parameter_is_not_assigned_within_apply() -> None:
+    class Drifting(nn.Module):
+        def __init__(self) -> None:
+            self.w = nn.Parameter(np.ones(2))
+
+        def forward(self, x: Any) -> Any:
+            self.w = self.w * 0.5
+            return self.w * x
+
+    net = Drifting()
+    with pytest.raises(ea.TracingError, match="within apply"):
+        ea.grad(lambda v: np.sum(net.apply(v, np.ones(2))))(net.arrays())
+    np.testing.assert_array_equal(net.w.data, [1, 1])
