@@ -31,8 +31,11 @@ def window(x: Array, axis: int, sizes: Sizes, strides: Sizes, offset: int) -> Ar
 
 
 def pad(x: Array, axis: int, size: int, offset: int) -> Array:
-    """The array ``P[.., p, ..] = x[.., offset + p, ..]`` for p below `size`, zero where that is out of bounds."""
-    result = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+    """The array ``P[.., p, ..] = x[.., offset + p, ..]`` for p below `size`, zero where that is out of bounds.
+
+    Its axes lie in memory as those of x do.
+    """
+    result = np.zeros_like(x, shape=(*x.shape[:axis], size, *x.shape[axis + 1 :]))
     first, last = max(offset, 0), min(offset + size, x.shape[axis])
     before = (slice(None),) * axis
     result[(*before, slice(first - offset, last - offset))] = x[(*before, slice(first, last))]

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from itertools import chain
 from math import prod
 from weakref import WeakKeyDictionary
 
@@ -63,6 +64,9 @@ from einsumad.planning.resolve import Resolved, rearranges, resolve, size_of
 from einsumad.planning.scattering import written_at_once
 from einsumad.planning.separation import separate
 
+_WORTH_SHARING = 4
+"""Terms of an entry from which a product costs more than a multiple of what was made before."""
+
 _held: ContextVar[list[Node] | None] = ContextVar("products that were taken apart", default=None)
 
 
@@ -86,11 +90,12 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
     settled: set[Node] = set()
+    multiples = _multiples(order) if in_force().sharing else ()
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
         match new:
             case Einsum():
-                memo[node] = _known_product(new, summand=node in summands)
+                memo[node] = _in_steps(new, shared=node in multiples, summand=node in summands)
                 if held is not None:
                     held.append(new)
             case Add():
@@ -172,7 +177,7 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas) and not _is_wasteful(node)
     if primitive and summand and _turns(node):
         view = einsum(node.operands, node.inputs, range(len(node.shape)), 1, node.dtype)
-        return _with_sign(view, node.coefficient)
+        return _multiple(view, node.coefficient)
     if primitive and not any(rearranges(o) and not only_scales(o) for o in node.operands):
         return node
     resolved = resolve(node, stored_deltas=stored_deltas)
@@ -184,10 +189,10 @@ def _product(node: Einsum, *, summand: bool) -> Node:
     if core is not None and isinstance(core.node, Zero):
         return zero(node.shape, node.dtype)
     result = _embedded(core, resolved, node.dtype)
-    return _with_sign(result, -1) if negative else result
+    return _multiple(result, -1) if negative else result
 
 
-def _with_sign(node: Node, coefficient: Number) -> Node:
+def _multiple(node: Node, coefficient: Number) -> Einsum:
     """A number times the tensor as it is, which a sum takes in; a tensor with its axes turned stays a view."""
     axes = range(len(node.shape))
     return einsum([node], [axes], axes, coefficient, node.dtype)
@@ -204,6 +209,35 @@ def _is_wasteful(node: Einsum) -> bool:
     small = sorted([(prod(operand.shape), labels) for operand, labels in factors])[:2]
     together = {label for _, labels in small for label in labels}
     return 2 * prod([node.shape[label] for label in together]) <= prod(node.shape)
+
+
+def _in_steps(node: Einsum, *, shared: bool, summand: bool) -> Node:
+    """A product in steps; as a multiple of one without a coefficient, if others are that too."""
+    if shared:
+        product = _known_product(_with_coefficient(node, 1), summand=False)
+        if node.coefficient == 1:
+            return product
+        node = _multiple(product, node.coefficient)
+    return _known_product(node, summand=summand)
+
+
+def _multiples(order: Sequence[Node]) -> set[Node]:
+    """Contractions that differ from others of these nodes in their coefficients alone: what they share is made once."""
+    alike: dict[Node, list[Node]] = {}
+    for node in order:
+        if isinstance(node, Einsum) and len(node.operands) > 1 and _summed_volume(node) >= _WORTH_SHARING:
+            alike.setdefault(_with_coefficient(node, 1), []).append(node)
+    return {node for nodes in alike.values() if len(nodes) > 1 for node in nodes}
+
+
+def _summed_volume(node: Einsum) -> int:
+    """The number of terms of each entry."""
+    sizes = dict(zip(chain(*node.inputs), chain(*[o.shape for o in node.operands]), strict=True))
+    return prod([size for label, size in sizes.items() if label >= len(node.shape)])
+
+
+def _with_coefficient(node: Einsum, coefficient: Number) -> Einsum:
+    return einsum(node.operands, node.inputs, range(len(node.shape)), coefficient, node.dtype)
 
 
 def _turns(node: Einsum) -> bool:
@@ -247,7 +281,7 @@ def _plain(applied: Applied, coefficient: Number, resolved: Resolved) -> Factor:
     if work == BOOL:
         return group(masks, [], output, BOOL)
     factors = _summed_alone(factors, masks, output)
-    factors, late = apply_masks(factors, masks, output, sizes, work)
+    factors, late = apply_masks(factors, masks, output, sizes, work, zeros=applied.zeros)
     numbers = [f for f in factors if not f.labels]
     tensors = _summed_alone([f for f in factors if f.labels], late, output)
     tensors = _merged(tensors, late, output, work)

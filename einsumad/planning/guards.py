@@ -2,12 +2,14 @@
 
 Owns the masks that are added for this before a plan is made. Imports the supports, the graph and the catalogue.
 Invariant: the roots keep value, shape and dtype wherever no factor is infinite or undefined. A sum over selected terms
-is 0 where none was selected; without its mask the product with an infinite factor would be NaN.
+is 0 where none was selected; without its mask the product with an infinite factor would be NaN. Where what selects can
+be met by a product of some factors, in place of the one that may be infinite, they are multiplied first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 
 from einsumad.functions import stays_finite
 from einsumad.graph import Einsum, Labels, Node, einsum, rebuild, topological
@@ -25,9 +27,7 @@ def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
     memo: dict[Node, Node] = {}
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
-        if isinstance(node, Einsum) and isinstance(new, Einsum) and new.dtype.kind == "f":
-            places = [k for k, operand in enumerate(new.operands) if operand in unsafe]
-            new = _with_masks(new, places, supports) if places else new
+        new = _guarded_product(new, unsafe, supports)
         if node in unsafe:
             unsafe.add(new)
         supports.enter(new)
@@ -44,6 +44,53 @@ def may_be_infinite(order: Sequence[Node]) -> set[Node]:
     return found
 
 
+def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
+    """A product with masks on its unsafe factors, and with a product inside where that takes no new mask."""
+    if not isinstance(node, Einsum) or node.dtype.kind != "f":
+        return node
+    places = [k for k, operand in enumerate(node.operands) if operand in unsafe]
+    for place in places:
+        inside = _met_first(node, place, supports)
+        if inside:
+            product, outer = _parted(node, inside)
+            inner = _guarded_product(product, unsafe, supports)
+            unsafe.add(inner)
+            supports.enter(inner)
+            return _guarded_product(outer(inner), unsafe, supports)
+    return _with_masks(node, places, supports) if places else node
+
+
+def _met_first(node: Einsum, place: int, supports: Supports) -> set[int]:
+    """The factors whose product with the one at this place lies within a mask that is to be applied to it.
+
+    They are tied to it by labels that neither the mask nor the result has. None where every mask reaches the factor as
+    it is, or none would reach the product.
+    """
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    output, own, there = set(range(len(node.shape))), set(node.inputs[place]), supports.placed(*pairs[place])
+    for k, pair in enumerate(pairs):
+        held = set(pair[1])
+        reaches = held <= output or held <= own or own <= held
+        if k == place or reaches or not is_mask(pair[0]) or pair in there:
+            continue
+        group = _tied(node.inputs, place, held | output)
+        outside = output.union(*[labels for j, labels in enumerate(node.inputs) if j not in group])
+        if k not in group and outside.intersection(chain(*[node.inputs[j] for j in group])) <= held:
+            return group
+    return set()
+
+
+def _tied(inputs: Sequence[Labels], place: int, apart: set[int]) -> set[int]:
+    """The places of all inputs that hang together with the one at `place` by labels that are not among those apart."""
+    group, reach = {place}, set(inputs[place]) - apart
+    while True:
+        near = {k for k, labels in enumerate(inputs) if k not in group and not reach.isdisjoint(labels)}
+        if not near:
+            return group
+        group |= near
+        reach.update(*[set(inputs[k]) - apart for k in near])
+
+
 def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Einsum:
     """The product with the masks that keep the factors at these places from being met where nothing is selected."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
@@ -54,12 +101,30 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
         for k, (operand, labels) in enumerate(pairs):
             if k != place:
                 masks.update(dict.fromkeys(supports.placed(operand, labels)))
-        added.update(dict.fromkeys(_for_factor(node, node.inputs[place], list(masks))))
+        there = supports.placed(*pairs[place])  # where the others are zero it is zero itself, not infinite
+        needed = [pair for pair in _for_factor(node, node.inputs[place], list(masks)) if pair not in there]
+        added.update(dict.fromkeys(needed))
     new = supports.saying([pair for pair in added if pair not in own])
     if not new:
         return node
     operands, inputs = zip(*pairs, *new, strict=True)
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
+
+
+def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Node]]:
+    """The product of some factors, and the whole product as a function of it."""
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    rest = [pair for k, pair in enumerate(pairs) if k not in group]
+    inner = [pairs[k] for k in sorted(group)]
+    wanted = {label for _, labels in rest for label in labels} | set(range(len(node.shape)))
+    output = tuple(dict.fromkeys([label for _, labels in inner for label in labels if label in wanted]))
+
+    def outer(product: Node) -> Node:
+        operands, inputs = zip((product, output), *rest, strict=True)
+        return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
+
+    operands, inputs = zip(*inner, strict=True)
+    return einsum(operands, inputs, output, 1, node.dtype), outer
 
 
 def _for_factor(node: Einsum, labels: Labels, masks: list[Placed]) -> list[Placed]:

@@ -18,7 +18,7 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -43,8 +43,12 @@ from einsumad.graph import (
 from einsumad.planning.primitives import Factor, always_inside, has_sum, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
 
-_PADDED = 4
-"""How many times as much an entry costs that is read with padding and a mask."""
+_MASKED = 3
+"""How many times as much an entry costs that is kept from zeros by a mask as one that is read."""
+_WRITTEN = 3
+"""How many times as much an entry costs that is added at its place, or read along a diagonal, as one that is read."""
+_MULTIPLIED = 16
+"""How many products of entries, in a product of matrices, cost as much as an entry that is read or written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -86,6 +90,8 @@ class Applied:
     writings: tuple[Writing, ...]
     count: int
     """How often each term occurs: the sizes of summed places that nothing has any more."""
+    zeros: Mapping[Factor, Sequence[Factor]]
+    """Masks outside of which a factor is zero, as it was read with padding there."""
 
 
 def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Applied:
@@ -116,7 +122,8 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
                 state.apply(chosen)
             else:
                 state.gather(chosen, pending)
-    return Applied(state.factors, state.masks, tuple(state.output), tuple(reversed(state.writings)), state.count())
+    writings = tuple(reversed(state.writings))
+    return Applied(state.factors, state.masks, tuple(state.output), writings, state.count(), state.zeros)
 
 
 class _State:
@@ -131,6 +138,7 @@ class _State:
         self.primitive = primitive
         self.writings: list[Writing] = []
         self.places: set[int] = set()
+        self.zeros: dict[Factor, list[Factor]] = {}
         self.given: set[int] = set()  # indices that a map gives, or that were summed with one
 
     def next_reading(self, pending: Sequence[Factor], *, within: bool) -> tuple[int, Map] | None:
@@ -150,7 +158,7 @@ class _State:
         """The first map along which the result can be written, unless it costs less to read along it."""
         for position, factor in enumerate(pending):
             free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
-            written = [(self._written_volume(each), 0, each) for each in free if each.at in self.output]
+            written = [(self._writing_cost(each), 0, each) for each in free if each.at in self.output]
             if written:
                 read = [(self._cost(each), 1, each) for each in free if each.at not in self.output]
                 _, _, chosen = min([*written, *read], key=lambda candidate: candidate[:2])
@@ -187,26 +195,37 @@ class _State:
         return not holding or not all(holding)
 
     def _cost(self, chosen: Map) -> int:
-        """The entries of what is read along the map, those read with padding and a mask counted as more."""
-        volume = sum(
-            [
-                size_of({*f.labels, *chosen.places} - {chosen.at}, self.sizes)
-                for f in (*self.factors, *self.masks)
-                if chosen.at in f.labels
-            ]
-        )
-        return volume if always_inside(chosen.node) else _PADDED * volume
+        """The entries of what is read along the map, of what has to be kept from zeros then, and the product."""
+        places = {*chosen.places}
+        volume = 0
+        for f in self._held(chosen.at):  # a place that it has is read along a diagonal
+            volume += (1 if places.isdisjoint(f.labels) else _WRITTEN) * self._size({*f.labels} | places, chosen)
+        if not always_inside(chosen.node):
+            met = [{*f.labels} for f in self.factors if chosen.at not in f.labels]
+            volume += _MASKED * sum([self._size(held, chosen) for held in met if held <= places or places <= held])
+        return volume + self._product(chosen)
 
-    def _written_volume(self, chosen: Map) -> int:
-        """The entries of the product that is written along the map."""
-        return size_of({*self.output, *chosen.places} - {chosen.at}, self.sizes)
+    def _held(self, label: int) -> list[Factor]:
+        return [f for f in (*self.factors, *self.masks) if label in f.labels]
+
+    def _size(self, labels: set[int], chosen: Map) -> int:
+        return size_of(labels - {chosen.at}, self.sizes)
+
+    def _product(self, chosen: Map) -> int:
+        """What the product costs when the map is applied, on the scale of entries read."""
+        met = {label for f in self.factors for label in f.labels}
+        return self._size(met | {*chosen.places}, chosen) // _MULTIPLIED
+
+    def _writing_cost(self, chosen: Map) -> int:
+        """The entries of what is written along the map, and the product."""
+        return _WRITTEN * self._size({*self.output, *chosen.places}, chosen) + self._product(chosen)
 
     def apply(self, chosen: Map) -> None:
         """Read all that has the determined index along the map; write the result along it if that is an axis of it."""
         masked = self._needs_mask(chosen)
         self.places.update(chosen.places)
         self.given.add(chosen.at)
-        self.factors = [self._read(f, chosen) for f in self.factors]
+        self.factors = [self._read_entries(f, chosen) for f in self.factors]
         self.masks = [self._read(f, chosen) for f in self.masks]
         if chosen.at in self.output:
             self.writings.append(Writing(chosen, tuple(self.output)))
@@ -236,6 +255,15 @@ class _State:
         product = einsum(operands, [own, *[f.labels for f in inner]], output, 1, self.work)
         gathered = _unspread(Factor(self.primitive(product), output))
         (self.masks if self.work == BOOL else self.factors).append(gathered)
+
+    def _read_entries(self, factor: Factor, chosen: Map) -> Factor:
+        new = self._read(factor, chosen)
+        masks = [self._read(mask, chosen) for mask in self.zeros.get(factor, ())]
+        if chosen.at in factor.labels and not always_inside(chosen.node):
+            masks.append(inside(chosen))
+        if masks:
+            self.zeros[new] = masks
+        return new
 
     def _read(self, factor: Factor, chosen: Map) -> Factor:
         return read(factor, chosen) if chosen.at in factor.labels else factor

@@ -7,7 +7,7 @@ holds for all factors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +34,24 @@ def without_stretched_axes(
 
 
 def apply_masks(
-    factors: Sequence[Factor], masks: Sequence[Factor], output: Labels, sizes: dict[int, int], dtype: np.dtype
+    factors: Sequence[Factor],
+    masks: Sequence[Factor],
+    output: Labels,
+    sizes: dict[int, int],
+    dtype: np.dtype,
+    *,
+    zeros: Mapping[Factor, Sequence[Factor]],
 ) -> tuple[list[Factor], list[Factor]]:
-    """The factors after selection, and the masks that are left for the result."""
+    """The factors after selection, and the masks that are left for the result.
+
+    `zeros` has the masks outside of which a factor is zero as it is.
+    """
     early: list[Factor] = []
     late: list[Factor] = []
     for mask in joined(masks):
         (late if _belongs_last(mask, factors, output, sizes) else early).append(mask)
     early.sort(key=lambda mask: -len(mask.labels))  # stable: equal sizes keep the canonical order
-    held = _held_by(factors, masks)
+    held = _held_by(factors, masks, zeros)
     parts = [_Part(factor, frozenset(factor.labels), found) for factor, found in zip(factors, held, strict=True)]
     sets = [(mask, frozenset(mask.labels)) for mask in early]
     for mask, labels in sets:
@@ -72,14 +81,16 @@ def joined(masks: Sequence[Factor]) -> list[Factor]:
     return [group(_distinct(same), [], same[0].labels, BOOL) for same in sets.values()]
 
 
-def _held_by(factors: Sequence[Factor], masks: Sequence[Factor]) -> list[frozenset[Labels]]:
-    """For each factor the sets of labels over which it holds all masks already: it is a product that was selected."""
+def _held_by(
+    factors: Sequence[Factor], masks: Sequence[Factor], zeros: Mapping[Factor, Sequence[Factor]]
+) -> list[frozenset[Labels]]:
+    """For each factor the sets of labels over which it is zero outside of all masks already."""
     over: dict[frozenset[int], list[Factor]] = {}
     for mask in masks:
         over.setdefault(frozenset(mask.labels), []).append(mask)
     found: list[frozenset[Labels]] = []
     for factor in factors:
-        own = _masks_within(factor)
+        own = _masks_within(factor).union(zeros.get(factor, ()))
         found.append(frozenset([same[0].labels for same in over.values() if own.issuperset(same)]) if own else _NONE)
     return found
 

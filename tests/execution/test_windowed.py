@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 import einsumad as ea
 from einsumad.execution import compile_plan
 from einsumad.execution.windowed import windows_dot
+from einsumad.testing import check_user_gradient
 
 rng = np.random.default_rng(0)
 
@@ -72,3 +73,26 @@ def test_windows_that_do_not_overlap_are_no_copies() -> None:
     plan = ea.explain(ea.compile(f), x, w).plan
     assert "windows_dot" not in compile_plan(plan).source
     np.testing.assert_allclose(ea.compile(f)(x, w), f(x, w), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("samples", [3, 32])
+def test_a_long_batch_lies_last(samples: int) -> None:
+    """One copy of the operand has it there for all windows of it; what comes of their products has it there too."""
+    x, w = rng.normal(size=(samples, 2, 14, 12)), rng.normal(size=(3, 2, 3, 3))
+
+    def f(x: Any, w: Any) -> Any:
+        y = convolved(x, w)
+        rows, columns = y.shape[2] // 2, y.shape[3] // 2
+        largest = np.max(y.reshape(samples, 3, rows, 2, columns, 2), axis=(3, 5))
+        return np.sum(largest**2) + np.sum(np.sin(x[:, :, ::2]))
+
+    gradients = ea.compile(ea.grad(f, argnums=(0, 1)))
+    source = compile_plan(ea.explain(gradients, x, w).plan).source
+    assert source.count("np.ascontiguousarray(t0.transpose(1, 2, 3, 0))") == (samples == 32)
+    check_user_gradient(f, gradients, x, w, argnums=(0, 1)).raise_if_wrong()
+
+
+def test_kernels_are_not_padded_to_the_size_of_the_image() -> None:
+    x, w = rng.normal(size=(32, 4, 20, 20)), rng.normal(size=(6, 4, 5, 5))
+    needed = 2 * 32 * 6 * 16 * 16 * 4 * 5 * 5
+    assert ea.explain(ea.compile(convolved), x, w).plan.flops < 1.1 * needed

@@ -6,12 +6,15 @@ import time
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numpy.lib.stride_tricks import sliding_window_view
 
+import einsumad as ea
 from einsumad.execution.reference import evaluate
 from einsumad.graph import Einsum, add, affine, einsum, leaves, ones, topological, unit
 from einsumad.planning import contraction
 from einsumad.planning.contraction import binarise, contraction_pairs, products_held
 from einsumad.planning.cost import total_cost
+from einsumad.planning.kernels import Contract, Inside, Pad
 from einsumad.planning.primitives import kind_of
 from tests.planning.products import products, variable
 
@@ -175,3 +178,33 @@ def test_products_that_are_held_are_not_taken_apart_again(monkeypatch):
     assert len(searched) == 1
     assert steps() == first
     assert len(searched) == 2
+
+
+@pytest.mark.whole_planner
+def test_a_product_and_its_multiples_are_contracted_once():
+    """``Σ (A B)²`` and its gradients, in which ``2 A B`` stands: three matrix products and a sum of squares."""
+    A, B = np.arange(35.0).reshape(5, 7), np.arange(42.0).reshape(7, 6) % 5
+
+    def f(A, B):
+        return np.sum((A @ B) ** 2)
+
+    function = ea.compile(ea.value_and_grad(f, argnums=(0, 1)))
+    steps = ea.explain(function, A, B).plan.steps
+    assert len([step for step in steps if isinstance(step.kernel, Contract)]) == 4
+    value, (of_a, of_b) = function(A, B)
+    assert value == np.sum((A @ B) ** 2)
+    np.testing.assert_array_equal(of_a, 2 * A @ B @ B.T)
+    np.testing.assert_array_equal(of_b, 2 * A.T @ (A @ B))
+
+
+def test_a_factor_that_was_padded_takes_no_mask():
+    """``Σ_p x[i + p - 1] w[p]``: the zeros around x are there, and nothing else has those indices."""
+    x, w = np.arange(40.0).reshape(8, 5), np.array([1.0, 2.0, 3.0])
+
+    def f(x, w):
+        return sliding_window_view(np.pad(x, [(0, 0), (1, 1)]), 3, axis=1) @ w
+
+    kernels = [type(step.kernel) for step in ea.explain(ea.compile(f), x, w).plan.steps]
+    assert kernels.count(Pad) == 1
+    assert Inside not in kernels
+    np.testing.assert_array_equal(ea.compile(f)(x, w), [np.convolve(row, w[::-1], "same") for row in x])

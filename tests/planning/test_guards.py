@@ -12,10 +12,11 @@ from einsumad.execution import compile_plan
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call, elementwise_function, stays_finite, value_function
 from einsumad.functions.finite import FINITE
-from einsumad.graph import BOOL, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit
+from einsumad.graph import BOOL, Einsum, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit
 from einsumad.graph.verify import verify
 from einsumad.planning import make_plan
 from einsumad.planning.guards import guarded
+from einsumad.planning.primitives import is_mask
 
 
 def variable(name: str, *shape: int, dtype: Any = float) -> Leaf:
@@ -182,3 +183,31 @@ def test_the_gradient_of_pooled_windows_needs_no_masks_but_those_of_ties() -> No
     reached = blocks == blocks.max(axis=(1, 3), keepdims=True)
     expected = c[:, None, :, None] * reached / reached.sum(axis=(1, 3), keepdims=True)
     np.testing.assert_allclose(ea.grad(f)(z), expected.reshape(4, 4), rtol=1e-15)
+
+
+def test_a_product_by_itself_takes_no_mask() -> None:
+    """Where the one factor is zero by selection, the other is too."""
+    y = einsum([SUM, apply("reciprocal", variable("scale"))], [(0,), ()], (0,))
+    (safe,) = guarded([y])
+    assert safe != y
+    assert guarded([multiply(y, y)]) == (multiply(safe, safe),)
+
+
+def test_what_a_mask_does_not_reach_is_multiplied_first_by_what_lies_between() -> None:
+    """``out[k] = Σ over o, a of log(x)[o] w[o, a] mask[a, k] r[a, k]``: the mask selects from ``log(x) w``."""
+    w, mask, r = variable("w", 3, 2), variable("mask", 2, 4, dtype=BOOL), variable("r", 2, 4)
+    node = einsum([LOG, w, mask, r], [(1,), (1, 2), (2, 0), (2, 0)], (0,))
+    (new,) = guarded([node])
+    assert isinstance(new, Einsum)
+    assert einsum([LOG, w], [(0,), (0, 1)], (1,)) in new.operands
+    assert not [operand for operand in new.operands if is_mask(operand) and operand is not mask]
+    verify((new,))
+    values = np.array([0.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2) + 1, np.zeros((2, 4), bool), np.ones((2, 4))
+    values[2][1, 2] = True
+    values[1][0, 1] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.log(values[0])[:, None, None] * values[1][:, :, None] * values[3]
+    expected = np.where(values[2], terms, 0).sum((0, 1))
+    assert np.isnan(expected[2])
+    assert not expected[[0, 1, 3]].any()
+    np.testing.assert_array_equal(run(node, dict(zip((x, w, mask, r), values, strict=True))), expected)

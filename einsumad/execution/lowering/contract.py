@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from string import ascii_lowercase
 
-from einsumad.execution.lowering.operands import Registers, permuted, register_of, whole
+from einsumad.execution.lowering.operands import LONG, Registers, permuted, register_of, whole
 from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import Labels
 from einsumad.notation import to_einsum
@@ -59,8 +59,7 @@ def product_text(step: Step, kernel: Contract, registers: Registers) -> tuple[st
     left, right, sizes = _sides(step, kernel, registers)
     ndim = len(step.shape)
     batch = tuple([label for label in range(ndim) if label in left.labels and label in right.labels])
-    in_order = (*batch, *right.free, *left.free) == tuple(range(ndim)) and left.free and right.free
-    if in_order or (right.free and not left.free):  # a vector stands on the right
+    if _is_turned(left, right, batch, ndim, sizes):
         left, right = right, left
     summed = _order_of_summed(left, right, ndim, sizes)
     if batch:
@@ -78,6 +77,19 @@ def product_text(step: Step, kernel: Contract, registers: Registers) -> tuple[st
         rows, columns = _matrix(left, left.free, summed, sizes), _matrix(right, summed, right.free, sizes)
         return f"gram({rows}, {columns})", (*left.free, *right.free)
     return _matrix_product(left, right, summed, sizes), (*left.free, *right.free)
+
+
+def _is_turned(left: Side, right: Side, batch: Labels, ndim: int, sizes: dict[int, int]) -> bool:
+    """Whether the right operand stands first: that gives the axes in order, or at least a long one as the last.
+
+    A vector stands on the right.
+    """
+    if not (left.free and right.free):
+        return bool(right.free)
+    if (*batch, *left.free, *right.free) == tuple(range(ndim)):
+        return False
+    in_order = (*batch, *right.free, *left.free) == tuple(range(ndim))
+    return in_order or sizes[right.free[-1]] < LONG <= sizes[left.free[-1]]
 
 
 def _sides(step: Step, kernel: Contract, registers: Registers) -> tuple[Side, Side, dict[int, int]]:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from einsumad.execution.lowering.columns import goes_by_columns
-from einsumad.execution.lowering.operands import Registers, Term, aligned, plain, stored_shape
+from einsumad.execution.lowering.operands import Registers, Term, aligned, plain, register_of, stored_shape
 from einsumad.execution.lowering.outer import outer_operands
 from einsumad.execution.source import dtype_text, number_text, register_name, typed, typed_number
 from einsumad.functions import elementwise_function, source_of
@@ -61,27 +61,34 @@ def lower_group(step: Step, kernel: Group, registers: Registers) -> list[str]:
             lines.append(f"{name} = {typed(name, step.dtype)}")
         value = name
     if masks:
-        lines.append(_masked(step, " & ".join(masks), Term(value, shape), registers))
+        lines.append(_masked(step, kernel, " & ".join(masks), Term(value, shape), registers))
     return lines
 
 
-def _masked(step: Step, mask: str, product: Term, registers: Registers) -> str:
+def _masked(step: Step, kernel: Group, mask: str, product: Term, registers: Registers) -> str:
     """The statement that keeps the product where the mask holds, in its own memory if it was made in this step."""
     name = register_name(step.register)
-    if not _is_kept_by_bits(step, registers):
+    if not _is_kept_by_bits(step, kernel, registers):
         return f"{name} = np.where({mask}, {product.text}, {number_text(0, step.dtype)})"
     if (product.text, product.shape) == (name, step.shape):
         return f"kept({name}, {mask}, {name})"
     return f"{name} = kept({product.text}, {mask})"
 
 
-def _is_kept_by_bits(step: Step, registers: Registers) -> bool:
-    """Whether what a mask selects is large, and arrays of a dtype whose bits can be selected."""
+def _is_kept_by_bits(step: Step, kernel: Group, registers: Registers) -> bool:
+    """Whether what masks with a pattern select is large, and an array of a dtype whose bits can be selected."""
     if step.dtype.kind != "f" or step.dtype.itemsize not in (4, 8) or prod(step.stored) < _MANY:
         return False
-    arrays = [operand for operand in step.operands if isinstance(operand, int) and registers.stored[operand]]
-    dtypes = {registers.dtypes[operand] for operand in arrays}
-    return len(arrays) == len(step.operands) and dtypes == {BOOL, step.dtype}
+    if any(isinstance(operand, Constant) for operand in step.operands):
+        return False
+    masks = [register_of(step, k) for k in kernel.masks]
+    values = [register_of(step, k) for k in range(len(step.operands)) if k not in kernel.masks]
+    patterned = any(registers.stored[mask] for mask in masks)
+    return (
+        patterned
+        and any(registers.dtypes[k] == step.dtype and registers.stored[k] for k in values)
+        and all(registers.dtypes[k] == step.dtype for k in values)
+    )
 
 
 def _typed_if_number(step: Step, position: int, text: str) -> str:

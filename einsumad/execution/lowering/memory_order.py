@@ -11,8 +11,24 @@ from math import prod
 from einsumad.execution.lowering.columns import goes_by_columns
 from einsumad.execution.lowering.contract import product_text
 from einsumad.execution.lowering.operands import Registers, register_of
+from einsumad.execution.lowering.structural import merged, overlapped, put_in, taken
 from einsumad.graph import Labels
-from einsumad.planning.kernels import Apply, Call, Choose, Contract, Group, Layout, Place, Sum
+from einsumad.planning.kernels import (
+    Apply,
+    Call,
+    Choose,
+    Contract,
+    Group,
+    Layout,
+    Merge,
+    Overlap,
+    Pad,
+    Place,
+    Put,
+    Sum,
+    Take,
+    Window,
+)
 from einsumad.planning.steps import Step
 
 Order = tuple[int, ...]
@@ -37,6 +53,8 @@ def order_of(step: Step, registers: Registers) -> Order:
         case Group() | Choose():
             position = _largest(step, registers)
             return identity if position is None else _carried(step, kernel.inputs[position], position, registers)
+        case Window() | Pad() | Take() | Merge() | Overlap() | Put():
+            return _of_move(step, kernel, registers)
         case Call() if kernel.function in _KEEP_ORDER and len(step.operands) == 1:
             return _carried(step, tuple(range(len(registers.shapes[register_of(step, 0)]))), 0, registers)
         case Place():
@@ -45,6 +63,37 @@ def order_of(step: Step, registers: Registers) -> Order:
             position = _largest(step, registers)
             return identity if position is None else _carried(step, identity, position, registers)
     return identity
+
+
+def _of_move(step: Step, kernel: Window | Pad | Take | Merge | Overlap | Put, registers: Registers) -> Order:
+    """The order of what is read or written along a map."""
+    match kernel:
+        case Window():
+            return _of_reading(step, kernel, registers)
+        case Pad():
+            labels = [kernel.place if label == kernel.at else label for label in kernel.labels]
+            return _carried(step, tuple(labels), 0, registers)
+        case Take():
+            return taken(step, kernel, registers)[1]
+        case Merge():
+            return merged(step, kernel, registers)[1]
+        case Overlap():
+            return overlapped(step, kernel, registers)[1]
+        case Put():
+            return put_in(step, kernel, registers)[1]
+
+
+def _of_reading(step: Step, kernel: Window, registers: Registers) -> Order:
+    """The order of a view: places with longer strides first, where the axis was that they read."""
+    register, identity = register_of(step, 0), tuple(range(len(step.shape)))
+    if registers.stored[register] != registers.shapes[register]:
+        return identity
+    places = sorted(range(len(kernel.places)), key=lambda k: -abs(kernel.strides[k]))
+    memory: list[int] = []
+    for axis in registers.orders[register]:
+        label = kernel.labels[axis]
+        memory += [kernel.places[k] for k in places] if label == kernel.at else [label]
+    return tuple(memory) if sorted(memory) == list(identity) else identity
 
 
 def _largest(step: Step, registers: Registers) -> int | None:

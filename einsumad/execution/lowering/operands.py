@@ -18,6 +18,9 @@ from einsumad.planning.kernels import Apply, Choose, Group, Layout, Patched, Pla
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
 
+LONG = 16
+"""Entries of an axis from which it is worth having last in memory."""
+
 _ENTRYWISE = (Apply, Choose, Group, Layout, Patched, Place, Sum)
 
 
@@ -28,7 +31,8 @@ class Registers:
     `orders` has the axes of a register, slowest first, and `buffers` the register that allocated its memory; both grow
     as steps are lowered. `into` has names of memory that values are to be written to; who does so takes the name out.
     `added_up` has the registers that are only added up by index in the end, which goes column by column, and `windows`
-    views of windows that overlap. `numbers` has names for the text of numbers that are made once.
+    views of windows that overlap. `numbers` has names for the text of numbers that are made once, `turned` those of
+    copies in another order, which is the one in `orders` then.
     """
 
     shapes: list[Shape]
@@ -40,6 +44,7 @@ class Registers:
     added_up: frozenset[int] = frozenset()
     windows: frozenset[int] = frozenset()
     numbers: dict[str, str] = field(default_factory=dict)
+    turned: dict[int, str] = field(default_factory=dict)
 
 
 def registers_of(plan: Plan) -> Registers:

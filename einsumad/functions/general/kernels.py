@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from einsumad.functions.general.folding import folded
 from einsumad.functions.general.small_kernels import determinants, determinants_where_right, inverses, is_small
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -186,7 +187,7 @@ def maximum(x: Array, axes: int = 1) -> Array:
     if axes == 1 and _has_short_rows(x):
         return _by_columns(np.maximum.reduce, x)
     if axes > 1 and _has_few_entries(x, axes):
-        return _by_entries(np.maximum, x, axes)
+        return folded(np.maximum, x, tuple(range(x.ndim - axes, x.ndim)), x.dtype)
     return np.asarray(np.maximum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
@@ -195,7 +196,7 @@ def minimum(x: Array, axes: int = 1) -> Array:
     if axes == 1 and _has_short_rows(x):
         return _by_columns(np.minimum.reduce, x)
     if axes > 1 and _has_few_entries(x, axes):
-        return _by_entries(np.minimum, x, axes)
+        return folded(np.minimum, x, tuple(range(x.ndim - axes, x.ndim)), x.dtype)
     return np.asarray(np.minimum.reduce(x, axis=tuple(range(-axes, 0))))
 
 
@@ -268,15 +269,3 @@ def _has_few_entries(x: Array, axes: int) -> bool:
     """Whether the last axes hold few entries, for each of many first indices."""
     few = prod(x.shape[-axes:])
     return x.ndim > axes and 0 < few <= _SHORT and x.size >= _MANY * few
-
-
-def _by_entries(ufunc: np.ufunc, x: Array, axes: int) -> Array:
-    """The entries of the last axes one after the other, for all first indices at once, in the order of x in memory."""
-    first, *others = np.ndindex(*x.shape[-axes:])
-    result = x[(..., *first)].copy(order="K")
-    count = max(1, _ENTRIES_AT_ONCE * len(x) // x.size)
-    for start in range(0, len(x), count):
-        part = slice(start, start + count)
-        for place in others:
-            ufunc(result[part], x[(part, ..., *place)], out=result[part])
-    return result
