@@ -19,7 +19,6 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, floor
 
 import numpy as np
@@ -42,12 +41,13 @@ from einsumad.graph import (
 )
 from einsumad.planning.primitives import Factor, always_inside, has_sum, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
+from einsumad.records import record
 
 _PADDED = 4
 """How many times as much an entry costs that is read with padding and a mask."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Map:
     """``[at = f(places)]`` with the structural node that says it."""
 
@@ -68,7 +68,7 @@ class Map:
         return Factor(selection(node.operands[0], node.shape[-1], dtype), self.labels)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Writing:
     """A map along which the result is written, and the labels that the result has afterwards."""
 
@@ -76,7 +76,7 @@ class Writing:
     output: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Applied:
     """Factors and masks without structural operands, the labels of their product, and how it is written."""
 

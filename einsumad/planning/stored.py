@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any, NamedTuple, Self
 
@@ -19,12 +19,13 @@ from einsumad.graph import General, Leaf, Node, structural_key, topological
 from einsumad.locks import module_lock
 from einsumad.planning.machine import machine_in_force
 from einsumad.planning.options import in_force
+from einsumad.records import record
 
 VARIABLE = "EINSUMAD_PLAN_CACHE"
 """The environment variable that names a folder for the whole process."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class PlanFolder:
     """A folder of derivations and plans; made by :func:`plan_cache`, and in force within ``with``."""
 
