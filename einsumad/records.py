@@ -1,20 +1,18 @@
 """Records: classes of named fields, made quickly.
 
 Owns :func:`record`. Imports the standard library only. Invariant: a record is what the data class of the same options
-is, in its fields, errors, equality, text and copies; but `dataclasses.fields` and its kin know nothing of it: the names
-of its fields are its ``__match_args__``, and :func:`replace` and :func:`values` are those of this module.
+is, in its fields, errors, equality, text and copies; `dataclasses.fields` and its kin take it for one.
 
 ``dataclasses.dataclass`` writes and compiles the text of up to six functions for each class, which for the hundred
 classes of this package took almost half of the time of its import. Here all classes of as many fields share the
 compiled text of their ``__init__``, with names of their own, and the other functions need no text. A value is put into
-its slot by the slot itself, so that making a record takes half the time, too. Classes that a user meets (options,
-statistics, transforms) stay data classes.
+its slot by the slot itself, so that making a record takes half the time, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, field
+from dataclasses import MISSING, Field, FrozenInstanceError, field, make_dataclass
 from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -73,6 +71,7 @@ def record(
             if cls.__dict__.get(name) is None:  # what the class says itself holds
                 setattr(made, name, function)
         setattr(made, _FIELDS, fields)
+        made.__dataclass_fields__ = _FieldsOfDataClass()  # type: ignore[attr-defined]
         return made
 
     return make if cls is None else make(cls)
@@ -80,8 +79,12 @@ def record(
 
 def replace(given: _Record, /, **changes: Any) -> _Record:
     """A record of the same class whose fields are those given, or else those of this record."""
-    names = given.__match_args__  # type: ignore[attr-defined]
-    return type(given)(**{name: getattr(given, name) for name in names if name not in changes}, **changes)
+    return type(given)(**named(given) | changes)
+
+
+def named(given: Any) -> dict[str, Any]:
+    """The values of the fields of a record by their names."""
+    return {name: getattr(given, name) for name in given.__match_args__}
 
 
 def values(given: Any) -> tuple[Any, ...]:
@@ -165,6 +168,15 @@ def _text(names: list[str]) -> Callable[[Any], str]:
         return f"{type(self).__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
 
     return text
+
+
+class _FieldsOfDataClass:
+    """What `dataclasses.fields` and its kin look for: that of a data class of the same fields, made when they do."""
+
+    def __get__(self, _: object, owner: type) -> Any:
+        fields = getattr(owner, _FIELDS)
+        found: Any = make_dataclass(owner.__name__, [(name, Any, each) for name, each in fields.items()])
+        return found.__dataclass_fields__
 
 
 def _no_assignment(self: Any, name: str, value: object) -> NoReturn:  # noqa: ARG001

@@ -1,6 +1,7 @@
 """Records against the data classes of the same options."""
 
 import copy
+import dataclasses
 import gc
 import inspect
 import pickle
@@ -9,7 +10,7 @@ from dataclasses import FrozenInstanceError, dataclass, field
 
 import pytest
 
-from einsumad.records import record, replace, values
+from einsumad.records import named, record, replace, values
 
 OPTIONS = [
     {},
@@ -177,6 +178,19 @@ def test_copies_and_pickles():
     for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):  # noqa: S301
         assert again is not made
         assert values(again) == values(made)
+
+
+def test_the_kin_of_data_classes_take_it_for_one():
+    made = Derived(1, [2])
+    assert dataclasses.is_dataclass(Derived)
+    assert [each.name for each in dataclasses.fields(made)] == ["x", "y", "z"]
+    assert dataclasses.asdict(made) == named(made) == {"x": 1, "y": [2], "z": 3}
+    assert dataclasses.astuple(made) == values(made)
+    again = dataclasses.replace(made, x=5)
+    assert type(again) is Derived
+    assert values(again) == (5, [2], 3)
+    seen = record()(point())
+    assert dataclasses.asdict(seen(1, 2, [3])) == {"x": 1, "y": 2, "seen": [3]}
 
 
 def test_replace():
