@@ -57,11 +57,11 @@ def test_as_the_data_class(options):
     assert inspect.signature(ours).parameters.keys() == inspect.signature(theirs).parameters.keys()
     for name in ("__name__", "__qualname__", "__module__", "__doc__", "__slots__", "__match_args__"):
         assert getattr(ours, name) == getattr(theirs, name)
-    for arguments, named in [((1,), {}), ((1, 3), {}), ((), {"y": 4, "x": 3}), ((1, 2, [5]), {})]:
-        first, second = ours(*arguments, **named), theirs(*arguments, **named)
+    for arguments, keywords in [((1,), {}), ((1, 3), {}), ((), {"y": 4, "x": 3}), ((1, 2, [5]), {})]:
+        first, second = ours(*arguments, **keywords), theirs(*arguments, **keywords)
         assert values(first) == (second.x, second.y, second.seen)
         assert first.norm() == second.norm()
-        assert (first == ours(*arguments, **named)) is (second == theirs(*arguments, **named))
+        assert (first == ours(*arguments, **keywords)) is (second == theirs(*arguments, **keywords))
         assert first == copy.copy(first) or not options.get("eq")
         assert values(copy.deepcopy(first)) == values(first)
         assert first != second
