@@ -6,7 +6,8 @@ is, in its fields, errors, equality, text and copies; `dataclasses.fields` and i
 ``dataclasses.dataclass`` writes and compiles the text of up to six functions for each class, which for the hundred
 classes of this package took almost half of the time of its import. Here all classes of as many fields share the
 compiled text of their ``__init__``, with names of their own, and the other functions need no text. A value is put into
-its slot by the slot itself, so that making a record takes half the time, too.
+its slot by the slot itself, so that making a record takes half the time, too. Classes whose instances have a dictionary
+stay data classes.
 """
 
 from __future__ import annotations
