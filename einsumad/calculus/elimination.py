@@ -8,18 +8,19 @@ Source: Griewank and Walther, *Evaluating Derivatives*, chapter 9; Laue et al., 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from einsumad.calculus.chain import accumulate, chain
 from einsumad.calculus.local import local_jacobian
 from einsumad.calculus.modes import active_nodes
 from einsumad.graph import Node
+from einsumad.records import record
 
 Simplify: TypeAlias = Callable[[Node], Node]
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class JacobianGraph:
     """The graph whose edges carry Jacobians: ``into[w][v]`` and ``out_of[v][w]`` hold that of w with respect to v."""
 

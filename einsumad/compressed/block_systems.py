@@ -7,7 +7,6 @@ order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +18,7 @@ from einsumad.compressed.systems import System, damped, real_array
 from einsumad.compressed.values import Structured, times
 from einsumad.errors import ShapeError
 from einsumad.graph import Shape
+from einsumad.records import record
 
 if TYPE_CHECKING:
     from einsumad.compressed.factorisations import Factorisation
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Pair: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class Layout:
     """The variables of a block matrix: names and shapes, and how a tree of their arrays is taken apart and made."""
 

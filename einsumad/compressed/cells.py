@@ -13,7 +13,6 @@ every cell is met.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +23,7 @@ from einsumad.compressed.terms import Term
 from einsumad.errors import InternalError
 from einsumad.graph import Affine, Labels, Leaf, Selection
 from einsumad.planning import Factor
+from einsumad.records import record
 
 _MOST_POINTS = 1 << 24
 _MOST_AT_ONCE = 1 << 18
@@ -34,7 +34,7 @@ Range: TypeAlias = tuple[Any, Any]
 """The least and the greatest value of an index, arrays; the same object twice where the index is known exactly."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Side:
     """Rows, or columns: labels of the axes with their steps in the flattened index, its size and number of cells.
 

@@ -9,7 +9,6 @@ The labels of the axes and of the maps are run through, but for those that a map
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from einsumad.compressed.values import compute
 from einsumad.errors import InternalError
 from einsumad.graph import Affine, Labels, Leaf, Selection
 from einsumad.planning import Factor
+from einsumad.records import replace
 
 
 class Entries(NamedTuple):

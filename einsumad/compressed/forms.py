@@ -7,7 +7,6 @@ Invariant: the terms over the slots, with the values of the cores put in, add up
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -20,9 +19,10 @@ from einsumad.errors import InternalError
 from einsumad.graph import Leaf, Node, Selection, Shape, leaf, selection
 from einsumad.locks import module_lock
 from einsumad.planning import Factor
+from einsumad.records import record, replace
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Form:
     """Terms over slots ``0, 1, ...``; `rows` axes of the shape are those of the output, the others of the input.
 
@@ -45,7 +45,7 @@ class Form:
         return self.node.dtype
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Compressed:
     """A form, and for each of its slots the expression that is stored there."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from einsumad.compressed.storing import Stored, best_stored, bytes_of
 from einsumad.compressed.terms import Term, total_of, write_over, write_term
 from einsumad.graph import Affine, Labels, Node, Structural, Zero, order_key
 from einsumad.planning import Factor
+from einsumad.records import replace
 from einsumad.rewriting import Progress, normalise
 
 Pair: TypeAlias = tuple[Term, Stored]

@@ -7,7 +7,6 @@ with what they are applied to; no term is written out larger than the result nee
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +15,7 @@ from einsumad.compressed.forms import Form, position_of, slot, slot_of
 from einsumad.compressed.terms import Term, total_of, write_over, write_term
 from einsumad.graph import Einsum, Leaf, Node, Shape, affine, einsum, leaves, ones, substitute, unit
 from einsumad.planning import Factor
+from einsumad.records import replace
 from einsumad.rewriting import inline
 
 

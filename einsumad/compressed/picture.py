@@ -10,7 +10,6 @@ seen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import Any, TypeAlias
@@ -20,6 +19,7 @@ import numpy as np
 from einsumad.compressed.cells import term_cells
 from einsumad.compressed.text import term_texts
 from einsumad.compressed.values import Structured
+from einsumad.records import record
 
 Pair: TypeAlias = tuple[int, int]
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -28,7 +28,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 """Those of the terms, one after the other; told apart by eyes that see few colours."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Layer:
     """The cells of one term in one block, whose first cell is at the row `top` and the column `left` of the picture."""
 
@@ -38,7 +38,7 @@ class Layer:
     cells: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Picture:
     """Cells of a matrix of `size` rows and columns, in layers: the first are covered by those that come after.
 

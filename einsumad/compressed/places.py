@@ -6,12 +6,12 @@ and of the maps; no entry outside of them is different from zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from einsumad.compressed.terms import Term
 from einsumad.graph import Affine, Labels, Selection
 from einsumad.planning import Factor
+from einsumad.records import record
 
 
 class Linear(NamedTuple):
@@ -21,7 +21,7 @@ class Linear(NamedTuple):
     steps: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Places:
     """How the labels of a term are run through.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import prod
 from typing import Any, TypeAlias
@@ -23,6 +22,7 @@ from einsumad.compressed.terms import Term
 from einsumad.functions import stays_finite
 from einsumad.graph import BOOL, Labels, Node, Structural, einsum, order_key, topological
 from einsumad.planning import Factor
+from einsumad.records import record, replace
 
 _MOST_LABELS = 5
 _MOST_KEPT = 2
@@ -32,7 +32,7 @@ Core: TypeAlias = tuple[Any, ...]
 """What identifies a tensor that is stored: equal cores are stored once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Stored:
     """One way to store a term: its groups with the labels that each keeps, and the bytes of each core."""
 

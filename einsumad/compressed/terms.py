@@ -10,15 +10,15 @@ comes again is a delta, one that no factor has is spread.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from einsumad.graph import Affine, Einsum, Labels, Node, Number, Selection, add, affine, cast, einsum, ones, unit, zero
 from einsumad.planning import Factor, layout, resolve
+from einsumad.records import record, replace
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Term:
     """``coefficient · Π factors[labels] · Π maps[labels]``, summed over all labels that `axes` does not name.
 

@@ -7,7 +7,6 @@ found again by the expression, which holds no values, and the planner's options;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,9 +18,10 @@ from einsumad.errors import ShapeError, TracingError
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
 from einsumad.graph import Leaf, Node, leaves
 from einsumad.planning import PlanningKey, plan_within, planner_options, planning_key
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Structured:
     """A form, and the array of each of its slots."""
 

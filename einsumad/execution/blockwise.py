@@ -8,7 +8,6 @@ order, so that it does not matter where and when each was computed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ from einsumad.execution.compiled import Array, CompiledPlan, compile_plan
 from einsumad.execution.progress import Advance, listening
 from einsumad.execution.sums import RunningSum
 from einsumad.planning import SplitPlan, SweepPlan
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class CompiledSweep:
     """The plans of one way through the parts, as functions. `size` is that of the index, `length` that of a part."""
 
@@ -85,7 +85,7 @@ class CompiledSweep:
         return self.put_together(parts())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class BlockwisePlan:
     """A plan in parts as a function of the whole arrays."""
 

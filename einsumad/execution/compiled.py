@@ -10,7 +10,7 @@ import importlib
 import warnings
 from collections.abc import Callable
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,11 +28,12 @@ from einsumad.execution.windowed import windows_dot
 from einsumad.functions import general_function, is_own
 from einsumad.planning.kernels import Call
 from einsumad.planning.plan import Plan
+from einsumad.records import record
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class CompiledPlan:
     """A plan as a function. `source` is its Python text, `function` takes exact arrays without any check.
 

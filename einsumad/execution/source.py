@@ -8,12 +8,12 @@ only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isinf, isnan
 
 import numpy as np
 
 from einsumad.graph import Number, Shape
+from einsumad.records import record
 
 _STEPS_IN_A_FUNCTION = 2000
 
@@ -57,7 +57,7 @@ def shape_text(shape: Shape) -> str:
     return repr(tuple(shape))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Written:
     """The statements of a step or a run of steps, what they make and read, and what nothing reads afterwards."""
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from einsumad.compressed import Form
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
 from einsumad.execution.backends import ArrayPlan, Home, ready_for
 from einsumad.frontend.recording import Captured, Rule, captured_by, keep, recording
@@ -31,11 +30,15 @@ from einsumad.planning import (
     planner_options,
     planning_key,
 )
+from einsumad.records import record
+
+if TYPE_CHECKING:
+    from einsumad.compressed import Form
 
 _MOST_ENTRIES = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Statistics:
     """How often something was derived, planned and compiled, and how often it was found again, in this process.
 
@@ -71,7 +74,7 @@ class Part(NamedTuple):
     places: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Derivation:
     """Outputs in normal form over slot leaves, and the compiled plan for them, made on first use.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from types import MethodType
@@ -44,10 +44,11 @@ from einsumad.planning import (
     products_held,
     progress_of_jacobians,
 )
+from einsumad.records import record, replace
 from einsumad.rewriting import normalise
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Program:
     """A compiled plan with what it captured, the shape of its result, and which captured arrays are those of rules."""
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from einsumad.compressed import bytes_of, slots_of, structure_text
+from einsumad import compressed
 from einsumad.execution.backends import shape_and_dtype
 from einsumad.frontend.cache import Derivation, Part, build_with_rules, compiled_anew
 from einsumad.frontend.compile import Compiled
@@ -25,8 +25,7 @@ from einsumad.frontend.structured import structured_derivation
 from einsumad.frontend.tracing import Trace, trace
 from einsumad.frontend.transforms import Transform, parameter_names
 from einsumad.frontend.trees import flatten
-from einsumad.graph import Leaf, Node, leaf, structural_key, substitute
-from einsumad.graph.display import expression_text
+from einsumad.graph import Leaf, Node, display, leaf, structural_key, substitute
 from einsumad.planning import (
     Choice,
     Machine,
@@ -41,9 +40,10 @@ from einsumad.planning import (
     readable_seconds,
     total_cost,
 )
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Explanation:
     """What is computed and how: print it, or let a notebook show it."""
 
@@ -66,8 +66,8 @@ class Explanation:
     def expressions(self) -> list[str]:
         """The outputs in index notation, and in matrix notation where they have one; or their structure."""
         if self.parts:
-            return [structure_text(part.form) for part in self.parts if part.form is not None]
-        return [expression_text(node) for node in self.outputs]
+            return [compressed.structure_text(part.form) for part in self.parts if part.form is not None]
+        return [display.expression_text(node) for node in self.outputs]
 
     def candidates(self) -> list[str]:
         """A line for each order of multiplication that was compared, which is done by the work for dense tensors."""
@@ -139,15 +139,17 @@ _WHOLE: Mapping[str, Request] = {
 def _saved_bytes(derivation: Derivation) -> tuple[str, ...]:
     """How much less the structure of all results takes than the dense tensors."""
     forms = [part.form for part in derivation.parts if part.form is not None]
-    stored = {place: bytes_of(leaf) for part in derivation.parts if part.form for place, leaf in _places(part)}
-    dense, held = sum([bytes_of(form.node) for form in forms]), sum(stored.values())
+    stored = {
+        place: compressed.bytes_of(leaf) for part in derivation.parts if part.form for place, leaf in _places(part)
+    }
+    dense, held = sum([compressed.bytes_of(form.node) for form in forms]), sum(stored.values())
     if held >= dense:
         return (f"the structure gives no saving: {readable_bytes(held)} are stored, dense {readable_bytes(dense)}",)
     return (f"the structure saves {1 - held / dense:.3%} of {readable_bytes(dense)}",)
 
 
 def _places(part: Part) -> list[tuple[int, Leaf]]:
-    return list(zip(part.places, slots_of(part.form).values(), strict=True)) if part.form is not None else []
+    return list(zip(part.places, compressed.slots_of(part.form).values(), strict=True)) if part.form is not None else []
 
 
 def _saved_work(

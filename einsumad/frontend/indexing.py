@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -26,12 +25,13 @@ from einsumad.frontend.stacking import stacked
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Node, add, zero
+from einsumad.records import record
 
 _INTEGER = np.dtype(np.int64)
 _WHOLE = "use np.where(mask, x, other) and functions of whole arrays"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(eq=True)
 class Slice:
     """A run of an axis."""
 
@@ -40,19 +40,19 @@ class Slice:
     step: int
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(eq=True)
 class Number:
     """One index of an axis."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(eq=True)
 class NewAxis:
     """An axis of size one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Places:
     """Indices of an axis: an integer array, or a traced one."""
 

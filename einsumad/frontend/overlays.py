@@ -9,7 +9,7 @@ the very index of a write is what was written there.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,9 +19,10 @@ from einsumad.frontend.broadcasting import product
 from einsumad.frontend.lifting import as_node
 from einsumad.graph import Node, Zero, add
 from einsumad.locks import module_lock
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Overlay:
     """Terms over a base: `owner` says of each entry which term it comes from, -1 of those from the base.
 
@@ -35,7 +36,7 @@ class Overlay:
     written: Mapping[Hashable, tuple[int, Node]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Write:
     """New entries at an index, if it is one by which they may be asked for; as an array with zeros elsewhere."""
 

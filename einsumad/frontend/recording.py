@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from einsumad.frontend.within import Within
 from einsumad.graph import Leaf
+from einsumad.records import record
 
 
 class Rule(Protocol):
@@ -31,7 +31,7 @@ R = TypeVar("R", bound=Rule)
 _used: ContextVar[dict[Hashable, Rule] | None] = ContextVar("rules used", default=None)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Captured:
     """Rules, and the leaves that they captured when they were traced for something that is kept."""
 

@@ -7,7 +7,6 @@ leaf the answer depends on has a value and none is a variable of another trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from einsumad.errors import ShapeError
@@ -21,9 +20,10 @@ from einsumad.frontend.values import home_among, known_value, share
 from einsumad.frontend.variables import check_in_use, is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
 from einsumad.planning import Request, derive
+from einsumad.records import record, replace
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Asked:
     """A request on a graph: roots, the variables of this call, and directions (tangents or cotangents) as nodes."""
 

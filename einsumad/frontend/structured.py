@@ -7,14 +7,15 @@ all that is needed then, from the values that the arguments had.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from einsumad.compressed import BlockTensor, CompressedTensor, Form, Layout, Structured, compress, transposed
+from einsumad import compressed
 from einsumad.errors import InternalError, ShapeError, TracingError
 from einsumad.execution.backends import Home
 from einsumad.frontend.cache import Derivation, Part, compiled
@@ -25,6 +26,11 @@ from einsumad.frontend.trees import flatten, other_structure, register
 from einsumad.frontend.values import home_among, known_value
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
+
+if TYPE_CHECKING:
+    from einsumad.compressed import BlockTensor, CompressedTensor, Form
+
+_CONTAINERS = "einsumad.structured"
 
 
 class Results:
@@ -121,7 +127,7 @@ def structured_derivation(
             if order < highest:
                 known[which] = Part(None, (stored.place(node),))
             elif turned is not None and turned.form is not None and order == 2 and scalar:
-                known[which] = Part(transposed(turned.form), turned.places)
+                known[which] = Part(compressed.transposed(turned.form), turned.places)
             else:
                 rows = len(node.shape) - (len(sources[which[-1]].shape) if which else 0)
                 symmetric = order == 2 and scalar and which[0] == which[1]
@@ -146,7 +152,7 @@ class _Stored:
 
     def part(self, node: Node, rows: int, symmetric: bool) -> Part:
         """A result in its structure."""
-        found = compress(node, rows, symmetric)
+        found = compressed.compress(node, rows, symmetric)
         return Part(found.form, tuple([self.place(core) for core in found.cores]))
 
 
@@ -169,7 +175,7 @@ def from_parts(derivation: Derivation, computed: Sequence[Any], given: Callable[
         if form is None:
             raise InternalError("a result has no structure")
         arrays = tuple([computed[place] if place >= 0 else given(~place) for place in places])
-        found.append(CompressedTensor(Structured(form, arrays)))
+        found.append(compressed.CompressedTensor(compressed.Structured(form, arrays)))
     return found
 
 
@@ -184,7 +190,10 @@ def arranged(results: Results) -> list[CompressedTensor]:
     """All results as structured tensors."""
     positions = range(len(results.parts))
     found = results.arrays(positions)
-    return [CompressedTensor(Structured(results.form(k), arrays)) for k, arrays in zip(positions, found, strict=True)]
+    return [
+        compressed.CompressedTensor(compressed.Structured(results.form(k), arrays))
+        for k, arrays in zip(positions, found, strict=True)
+    ]
 
 
 def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTensor | BlockTensor:
@@ -192,8 +201,8 @@ def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTens
     leaves = found.variables.leaves
     count = len(leaves)
     if found.variables.tree.is_leaf():
-        return CompressedTensor(Structured(results.form(start), results.arrays([start])[0]))
-    layout = Layout(
+        return compressed.CompressedTensor(compressed.Structured(results.form(start), results.arrays([start])[0]))
+    layout = compressed.Layout(
         tuple([leaf.name or f"x{k}" for k, leaf in enumerate(leaves)]),
         tuple([leaf.shape for leaf in leaves]),
         tuple([leaf.dtype for leaf in leaves]),
@@ -202,31 +211,47 @@ def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTens
     )
     pairs = [(i, j) for i in range(count) for j in range(count)]
     forms = {pair: results.form(start + k) for k, pair in enumerate(pairs)}
-    return BlockTensor(layout, forms, lambda wanted: results.arrays([start + pairs.index(pair) for pair in wanted]))
+    return compressed.BlockTensor(
+        layout, forms, lambda wanted: results.arrays([start + pairs.index(pair) for pair in wanted])
+    )
 
 
-@cache
 def containers() -> str:
     """The name under which structured tensors are containers of their arrays, which ``ea.compile`` computes."""
-    name = "einsumad.structured"
-    register(name, CompressedTensor, _arrays_of, lambda form, arrays: CompressedTensor(Structured(form, tuple(arrays))))
-    register(name, BlockTensor, _arrays_of_blocks, _blocks_of)
-    return name
+    _kinds_of_containers()
+    return _CONTAINERS
 
 
 def holds_structured(tree: Any) -> bool:
     """Whether a tree has a structured tensor in it."""
-    stack = [tree]
+    kinds = _kinds_of_containers()
+    stack = [tree] if kinds else []
     while stack:
         part = stack.pop()
-        if part.type in (CompressedTensor, BlockTensor):
+        if part.type in kinds:
             return True
         stack.extend(part.children())
     return False
 
 
+def _kinds_of_containers() -> tuple[type, ...]:
+    """The classes of structured tensors: none before these are loaded, as nothing can be one of them."""
+    return _registered() if "einsumad.compressed.tensor" in sys.modules else ()
+
+
+@cache
+def _registered() -> tuple[type, ...]:
+    register(_CONTAINERS, compressed.CompressedTensor, _arrays_of, _tensor_of)
+    register(_CONTAINERS, compressed.BlockTensor, _arrays_of_blocks, _blocks_of)
+    return compressed.CompressedTensor, compressed.BlockTensor
+
+
 def _arrays_of(tensor: CompressedTensor) -> tuple[tuple[Any, ...], Form]:
     return tensor.held.arrays, tensor.held.form
+
+
+def _tensor_of(form: Form, arrays: Any) -> CompressedTensor:
+    return compressed.CompressedTensor(compressed.Structured(form, tuple(arrays)))
 
 
 def _arrays_of_blocks(tensor: BlockTensor) -> tuple[list[Any], Any]:
@@ -238,8 +263,8 @@ def _arrays_of_blocks(tensor: BlockTensor) -> tuple[list[Any], Any]:
 def _blocks_of(made_of: Any, arrays: Any) -> BlockTensor:
     layout, forms, symmetric = made_of
     waiting = iter(arrays)
-    held = {pair: Structured(form, tuple(islice(waiting, count))) for pair, (form, count) in forms.items()}
-    return BlockTensor(layout, {}, lambda _: (), held, symmetric)
+    held = {pair: compressed.Structured(form, tuple(islice(waiting, count))) for pair, (form, count) in forms.items()}
+    return compressed.BlockTensor(layout, {}, lambda _: (), held, symmetric)
 
 
 def _leaves_of(tree: Any, given: Any) -> list[Any]:

@@ -27,8 +27,7 @@ from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.frontend.views import Entries, attach
-from einsumad.graph import Node
-from einsumad.graph.display import expression_text, short_text
+from einsumad.graph import Node, display
 
 _TO_NUMBER = (
     "the derivative would be lost: use the traced value itself and NumPy functions such as np.exp instead of math.exp; "
@@ -318,10 +317,10 @@ class Tensor(Operators):
         return int(shape[0])
 
     def __repr__(self) -> str:
-        return f"Tensor({short_text(self.node)}, shape={self.shape}, dtype={self.dtype})"
+        return f"Tensor({display.short_text(self.node)}, shape={self.shape}, dtype={self.dtype})"
 
     def __str__(self) -> str:
-        return expression_text(self.node)
+        return display.expression_text(self.node)
 
     def __format__(self, spec: str) -> str:
         """The expression, or with a format such as ``.3f`` the value, where it is known: text carries no derivative."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,6 +28,7 @@ from einsumad.frontend.variables import Lifetime, mark_variable
 from einsumad.frontend.walking import Start, Walk
 from einsumad.frontend.within import Within
 from einsumad.graph import Leaf, Node, fresh_leaf, leaves
+from einsumad.records import record
 
 _MOST_FURTHER = 4
 """Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
@@ -44,7 +44,7 @@ _NO_ITERATOR = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Variables:
     """The differentiated arguments of a call: a leaf for each array in them, what it stands for, and their tree."""
 
@@ -61,7 +61,7 @@ class Variables:
         return unflatten(self.tree, results)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Trace:
     """What a function computed: the differentiated arguments, the outputs as nodes, and the tree of the outputs."""
 

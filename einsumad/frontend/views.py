@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import signature
 from typing import Any
 from weakref import WeakSet
@@ -25,6 +25,7 @@ from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.met import OnWalk
 from einsumad.frontend.registry import call_function
 from einsumad.graph import Einsum, Labels, Node
+from einsumad.records import record
 
 _BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
 """Functions that copy or not as the order in memory makes them."""
@@ -54,7 +55,7 @@ _SHARED = (
 )
 
 
-@dataclass(eq=False, slots=True)
+@record(frozen=False, repr=True)
 class Memory:
     """What arrays share: how often it was written to, and which of them are alive."""
 
@@ -62,7 +63,7 @@ class Memory:
     members: WeakSet[Entries] = field(default_factory=WeakSet)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(repr=True)
 class View:
     """How an array was made of its base, which stood at `place` among the arguments; no base where nobody knows."""
 

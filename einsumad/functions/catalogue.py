@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -19,9 +18,10 @@ import numpy as np
 from einsumad.errors import DifferentiationError, ShapeError, TracingError
 from einsumad.functions.dtypes import DtypeRule
 from einsumad.graph import BOOL, OWN, Elementwise, General, Node, Params, Shape, cast, elementwise, general
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class NoDerivative:
     """In the place of a partial: there is no rule for this operand, and why. It may be constant, no more."""
 
@@ -33,7 +33,7 @@ Source: TypeAlias = Callable[[tuple[str, ...], Params], str]
 Interval: TypeAlias = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class ElementwiseFunction:
     """A function applied entry by entry.
 
@@ -60,7 +60,7 @@ class ElementwiseFunction:
     doc: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class GeneralFunction:
     """A function from tensors to one tensor; batch axes lead everywhere.
 

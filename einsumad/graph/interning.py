@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 from weakref import ref
@@ -19,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from einsumad.graph.digests import blake2b
-from einsumad.graph.nodes import Leaf, LeafKey, Node
+from einsumad.graph.nodes import Leaf, LeafKey, Node, own_fields
 from einsumad.locks import module_lock
 
 _LEAVES_IN_ORDER_KEY = 8
@@ -84,7 +83,7 @@ class Mould(NamedTuple):
 
 def mould_of(node: Node) -> Mould:
     """The mould of a node."""
-    own = tuple([getattr(node, each.name) for each in fields(node)[len(fields(Node)) :]])
+    own = own_fields(node)
     content = marshal.dumps((type(node).__name__, node.shape, node.dtype.str, own), _MARSHAL_VERSION)
     return Mould(type(node), node.shape, node.dtype, content, node.form, own)
 
@@ -137,9 +136,8 @@ def _leaf_form(shape: tuple[int, ...], dtype: str, facts: tuple[str, ...]) -> by
 
 def apart(node: N, operands: tuple[Node, ...], owner: bytes) -> N:
     """A node that says the same of these operands, for one owner alone: it is the one of no other content or owner."""
-    own = tuple([getattr(node, name) for name in type(node).__slots__])
     digest = _digest(node.digest + owner, [operand.digest for operand in operands])
-    return _enter(type(node)(node.shape, node.dtype, operands, digest, node.form, node.leaf_keys, *own))
+    return _enter(type(node)(node.shape, node.dtype, operands, digest, node.form, node.leaf_keys, *own_fields(node)))
 
 
 def is_interned(node: Node) -> bool:

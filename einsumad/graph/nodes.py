@@ -20,10 +20,11 @@ seed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+
+from einsumad.records import record, values
 
 Shape: TypeAlias = tuple[int, ...]
 Labels: TypeAlias = tuple[int, ...]
@@ -32,7 +33,7 @@ Number: TypeAlias = int | float
 Params: TypeAlias = tuple[int | float | str | bool | tuple[int, ...] | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Node:
     """What every kind has: the shape and dtype of its value, its operands, and its digests."""
 
@@ -56,7 +57,7 @@ class Node:
         return self
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Leaf(Node):
     """A variable or constant array. `key` is its identity, `facts` what was declared of it (sorted names)."""
 
@@ -65,27 +66,27 @@ class Leaf(Node):
     facts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Structural(Node):
     """A 0/1 tensor that is never stored."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Unit(Structural):
     """The unit tensor (delta) over two or more axes of one size: 1 where all indices are equal."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Ones(Structural):
     """The tensor of ones."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Zero(Structural):
     """The tensor of zeros. A structural zero wins over any value, NaN included."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Affine(Structural):
     """Axes (in, out_1, ..., out_k): 1 where ``in = offset + sum_m strides[m] * out_m``."""
 
@@ -93,12 +94,12 @@ class Affine(Structural):
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Selection(Structural):
     """One-hot rows: the operand's axes, then one that is 1 where its index is the operand's value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Einsum(Node):
     """An n-ary product: ``coefficient * sum over labels not in the output of prod_k operands[k][inputs[k]]``.
 
@@ -111,12 +112,12 @@ class Einsum(Node):
     inputs: tuple[Labels, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Add(Node):
     """An n-ary sum of operands of equal shape."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Elementwise(Node):
     """A catalogue function applied entry by entry to operands of equal shape."""
 
@@ -124,7 +125,7 @@ class Elementwise(Node):
     params: Params
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class General(Node):
     """A function from tensors to one tensor: of the catalogue, or one that a user defined.
 
@@ -138,9 +139,16 @@ class General(Node):
 OWN = "#"
 """What stands behind the name of a function that a user defined in this process, and in no name of the catalogue."""
 
+_COMMON_FIELDS = len(Node.__match_args__)
+
 OrderKey: TypeAlias = tuple[bytes, tuple[LeafKey, ...], bytes]
 
 
 def order_key(node: Node) -> OrderKey:
     """The key by which nodes are sorted wherever an order is needed."""
     return node.form, node.leaf_keys, node.digest
+
+
+def own_fields(node: Node) -> tuple[Any, ...]:
+    """The values of the fields that its kind has beside those of every kind."""
+    return values(node)[_COMMON_FIELDS:]

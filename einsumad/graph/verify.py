@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import fields
 
 import numpy as np
 
@@ -31,11 +30,11 @@ from einsumad.graph.nodes import (
     Unit,
     Zero,
     order_key,
+    own_fields,
 )
 from einsumad.graph.traversal import topological
 
 _KINDS = frozenset({Leaf, Unit, Ones, Zero, Affine, Selection, Einsum, Add, Elementwise, General})
-_COMMON_FIELDS = len(fields(Node))
 _SMALLEST_UNIT = 2
 
 
@@ -80,8 +79,8 @@ def _identity(node: Node) -> Iterable[str]:
     if isinstance(node, Leaf):
         expected = leaf_digests(node.shape, node.dtype, node.key, node.name, node.facts)
     else:
-        own = tuple([getattr(node, field.name) for field in fields(node)[_COMMON_FIELDS:]])
-        expected = content_digests(type(node).__name__, node.shape, node.dtype, node.operands, own)
+        kind = type(node).__name__
+        expected = content_digests(kind, node.shape, node.dtype, node.operands, own_fields(node))
     if (node.digest, node.form) != expected:
         yield "its digests are not those of its content"
     if not is_interned(node):

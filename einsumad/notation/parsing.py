@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -19,9 +19,10 @@ import numpy as np
 
 from einsumad.errors import IndexNotationError
 from einsumad.notation.source import Source, Term, scan, write_lists
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Subscripts:
     """One index tuple an operand and one for the output.
 
@@ -92,7 +93,7 @@ def _labels(given: object, owner: str) -> tuple[Hashable, ...]:
     return labels
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class _Dots:
     """An axis that an ellipsis stands for, counted from the right: -1 is the last."""
 

@@ -8,15 +8,15 @@ later complaint can point at it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from einsumad.errors import IndexNotationError, caret
+from einsumad.records import record
 
 _ARROW = "->"
 _DOTS = "..."
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Mark:
     """One index or one ellipsis (label ``Ellipsis``) as written, with its place in the text."""
 
@@ -25,7 +25,7 @@ class Mark:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Term:
     """The marks of one operand, or of the output, with the place of the whole term."""
 
@@ -39,7 +39,7 @@ class Term:
         return next((position for position, mark in enumerate(self.marks) if mark.label is Ellipsis), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Source:
     """A text with its terms; ``output`` is None where it was left to the default."""
 

@@ -7,15 +7,15 @@ indices the first becomes the second. Contracted in the same order they are one 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from einsumad.graph import Labels
+from einsumad.records import record
 
 _FEWEST = 2
 """Tensors of a part from which there is something to contract in it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Twins:
     """Positions of the tensors of a part, of those of its copy in the same order, and the renaming of labels."""
 

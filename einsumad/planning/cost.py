@@ -8,7 +8,6 @@ depends on the machine in force.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
@@ -42,12 +41,13 @@ from einsumad.planning.kernels import (
 from einsumad.planning.machine import Machine, machine_in_force
 from einsumad.planning.primitives import constant_value
 from einsumad.planning.slices import product_shape, slice_count
+from einsumad.records import record, replace
 
 NEAR = 2**20
 """The bytes of the largest tensor that is taken to stay in a cache."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Cost:
     """Floating-point operations, bytes read and written, and calls into NumPy.
 

@@ -7,7 +7,6 @@ request, in the dtype of the sources, and share one graph, so that one plan comp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from math import prod
 from typing import TypeAlias
@@ -22,10 +21,11 @@ from einsumad.planning.options import progress_of_functions, progress_of_jacobia
 from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
 from einsumad.planning.written_out import options_for
+from einsumad.records import record, replace
 from einsumad.rewriting import Progress, normalise
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Derived:
     """Output expressions in normal form, and the choices made on the way."""
 
@@ -33,7 +33,7 @@ class Derived:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Request:
     """What is asked: a name of :data:`REQUESTS`, the orders of derivative where they matter, and a strategy.
 
@@ -52,7 +52,7 @@ class Request:
         return own + self.further
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Asked:
     """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows.
 

@@ -13,7 +13,6 @@ delta, and where a product that has it sums over another axis of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from einsumad.functions import general_function
@@ -32,9 +31,10 @@ from einsumad.graph import (
     Zero,
     topological,
 )
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class Index:
     """An index along which expressions can be cut: its axis in each node that has it, and the products that sum it."""
 

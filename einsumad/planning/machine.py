@@ -6,13 +6,13 @@ everywhere, unless somebody calibrated this one; so by itself one program has on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 
 from einsumad.locks import module_lock
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Machine:
     """Rates of a machine, in double precision. The defaults are those of a common desktop core.
 

@@ -19,7 +19,6 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, floor
 
 import numpy as np
@@ -42,6 +41,7 @@ from einsumad.graph import (
 )
 from einsumad.planning.primitives import Factor, always_inside, has_sum, is_padding, layout, reach
 from einsumad.planning.resolve import Resolved, size_of
+from einsumad.records import record
 
 _MASKED = 3
 """How many times as much an entry costs that is kept from zeros by a mask as one that is read."""
@@ -51,7 +51,7 @@ _MULTIPLIED = 16
 """How many products of entries, in a product of matrices, cost as much as an entry that is read or written."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Map:
     """``[at = f(places)]`` with the structural node that says it."""
 
@@ -72,7 +72,7 @@ class Map:
         return Factor(selection(node.operands[0], node.shape[-1], dtype), self.labels)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Writing:
     """A map along which the result is written, and the labels that the result has afterwards."""
 
@@ -80,7 +80,7 @@ class Writing:
     output: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Applied:
     """Factors and masks without structural operands, the labels of their product, and how it is written."""
 

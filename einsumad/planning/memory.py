@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -18,11 +17,12 @@ import numpy as np
 from einsumad.functions import elementwise_function
 from einsumad.graph import Labels, Leaf, Shape
 from einsumad.planning.kernels import Apply, Embed, Group, Kernel, Layout, Merge, Pad, Place, Sum, Take, Window
+from einsumad.records import record
 
 _FALLBACK = 16 * 2**30
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Draft:
     """A step before memory is assigned: `operands` are registers, `stored` is the shape that is kept.
 
@@ -41,7 +41,7 @@ class Draft:
     scratch: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Memory:
     """Who takes whose memory, and the peak.
 

@@ -16,7 +16,6 @@ that cost less than the whole product with one of its indices read off the other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import combinations
 from math import gcd
 
@@ -24,11 +23,12 @@ from einsumad.errors import InternalError
 from einsumad.graph import Affine, Einsum, Labels, Node, affine, einsum
 from einsumad.planning.primitives import Factor
 from einsumad.planning.resolve import Resolved, size_of
+from einsumad.records import record, replace
 
 _FEWEST = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class _Pair:
     """Two labels of a map, the terms that they add to its equation, and the factors that have them."""
 

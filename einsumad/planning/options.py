@@ -8,15 +8,15 @@ kept. It belongs to the thread, or to the task, that entered it.
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Self, TypeAlias
 
 from einsumad.planning.machine import machine_number
+from einsumad.records import record, replace
 from einsumad.rewriting import Progress
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class PlannerOptions:
     """What the planner uses; made by :func:`planner_options`, and in force within ``with``."""
 
@@ -101,7 +101,7 @@ def planning_key() -> PlanningKey:
 
 def option_names() -> tuple[str, ...]:
     """The names of the options."""
-    return tuple([field.name for field in fields(PlannerOptions)])
+    return PlannerOptions.__match_args__
 
 
 def progress_of_functions() -> Progress:

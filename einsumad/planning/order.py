@@ -7,7 +7,6 @@ order, whatever the hash seed; searches are cached by that structure alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 from einsumad.graph import Labels
 from einsumad.planning.coinciding import Twins, twins
 from einsumad.planning.resolve import size_of
+from einsumad.records import record
 
 _COMPARED = 8
 """Tensors up to which the greedy order is compared with that of dynamic programming."""
@@ -25,7 +25,7 @@ Sets: TypeAlias = tuple[Labels, ...]
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Pair:
     """One contraction: its operands by position among leaves and earlier results, and what it keeps."""
 

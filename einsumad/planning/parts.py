@@ -11,7 +11,6 @@ computed wherever its inputs are, and what the parts give can be put together an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from einsumad.planning.plan import Plan, make_plan
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.sweeps import Sweeps
 from einsumad.planning.text import readable_bytes
+from einsumad.records import record
 
 UNLIMITED = 2**62
 ADDED_AT_ONCE = 2**13
@@ -37,7 +37,7 @@ _FEW = 64
 _DOUBLE = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class SweepPlan:
     """The plans of one way through the parts.
 
@@ -74,7 +74,7 @@ class SweepPlan:
         return "\n".join([*lines, "for each part:", str(self.part), ", ".join(ends)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class SplitPlan:
     """Sweeps through an index of a size in parts of a length, and what is computed after them.
 

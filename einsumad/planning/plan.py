@@ -9,7 +9,6 @@ it exists.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
@@ -34,13 +33,14 @@ from einsumad.planning.stored import Stored, stored_or_made
 from einsumad.planning.symmetric import with_rooted_weights
 from einsumad.planning.text import plan_text, readable_bytes
 from einsumad.planning.written_out import options_for
+from einsumad.records import record
 
 _LEAST_PEAK = 2**20
 """Plans that take fewer bytes at once keep their order."""
 _MOST_REORDERED = 3000
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Plan:
     """Inputs, steps, outputs (registers, copied where they would share memory), and what it all costs."""
 

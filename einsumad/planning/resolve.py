@@ -8,7 +8,6 @@ labels each.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isfinite, prod
 
 import numpy as np
@@ -29,11 +28,12 @@ from einsumad.graph import (
     unit,
 )
 from einsumad.planning.primitives import Factor, has_sum, is_mask, layout, number
+from einsumad.records import record
 
 _LARGEST_COEFFICIENT = 1e64
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Resolved:
     """A product of factors where all masks hold, summed to the labels of `output`, and how it is embedded.
 

@@ -11,12 +11,12 @@ every o and i.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
 
 from einsumad.graph import Einsum, Node, Selection, add, affine, einsum, scale, selection
 from einsumad.planning.primitives import Factor
 from einsumad.planning.resolve import Resolved
+from einsumad.records import replace
 
 _MOST_PLACES = 2**62
 

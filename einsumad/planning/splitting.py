@@ -7,7 +7,6 @@ cut gives are parts of what was cut, or add up to it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from einsumad.graph import (
     Add,
@@ -34,9 +33,10 @@ from einsumad.graph import (
     zero,
 )
 from einsumad.planning.indices import Index
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class Cut:
     """Expressions for a part of an index, and for each leaf that was cut the one that stands for a part, and its axis.
 

@@ -6,7 +6,6 @@ Owns the records. Imports the kernels and cost. Invariant: frozen data, made by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,9 +13,10 @@ import numpy as np
 from einsumad.graph import Number, Shape
 from einsumad.planning.cost import Cost
 from einsumad.planning.kernels import Kernel
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Constant:
     """An operand that is a number, in the dtype that its node has."""
 
@@ -27,7 +27,7 @@ class Constant:
 Operand: TypeAlias = int | Constant
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Step:
     """One kernel: reads `operands`, writes `register`.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Self
 
@@ -19,12 +18,13 @@ from einsumad.graph import General, Leaf, Node, structural_key, topological
 from einsumad.locks import module_lock
 from einsumad.planning.machine import machine_in_force
 from einsumad.planning.options import in_force
+from einsumad.records import named, record
 
 VARIABLE = "EINSUMAD_PLAN_CACHE"
 """The environment variable that names a folder for the whole process."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class PlanFolder:
     """A folder of derivations and plans; made by :func:`plan_cache`, and in force within ``with``."""
 
@@ -107,8 +107,8 @@ def stored_or_made(
         "what": what,
         "structure": structure.hex(),
         "request": request,
-        "options": asdict(in_force()),
-        "machine": asdict(machine_in_force()),
+        "options": named(in_force()),
+        "machine": named(machine_in_force()),
     }
     files = import_module("einsumad.planning.graph_files")
     found: Stored | None = files.read_graph(folder, key, leaves, check)

@@ -7,7 +7,6 @@ the same value; the choice depends on structure and sizes only, so it is the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 from math import prod
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +17,7 @@ from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.options import in_force, progress_of_jacobians
+from einsumad.records import record, values
 from einsumad.rewriting import Progress, normalise
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
@@ -26,7 +26,7 @@ _MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Candidate:
     """One order of multiplication and what it would cost."""
 
@@ -34,7 +34,7 @@ class Candidate:
     cost: Cost
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Choice:
     """The Jacobians in normal form, one for each source, how they were built, and what was compared."""
 
@@ -45,7 +45,7 @@ class Choice:
 
 def notes_on(choices: Sequence[Choice]) -> list[Any]:
     """The choices as plain data, without the Jacobians."""
-    return [[choice.mode, [[c.mode, *astuple(c.cost)] for c in choice.candidates]] for choice in choices]
+    return [[choice.mode, [[c.mode, *values(c.cost)] for c in choice.candidates]] for choice in choices]
 
 
 def choices_of(notes: Any) -> tuple[Choice, ...]:

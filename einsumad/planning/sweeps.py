@@ -11,17 +11,17 @@ index are made again in each sweep that needs them, and never kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from einsumad.graph import Add, Node, add, count_users, rebuild, topological
 from einsumad.planning.indices import Index
 from einsumad.planning.separating import with_late_factors_outside
+from einsumad.records import record
 
 _MOST = 8
 """So many sweeps at most: each makes anew what the others made."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class Sweeps:
     """Roots, the index to go through, and for each sweep the sums and the roots with the index that it gives."""
 

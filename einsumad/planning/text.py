@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from einsumad.functions import elementwise_function, general_function
-from einsumad.graph import Labels, Leaf, Number, Params
-from einsumad.graph.display import param_text
+from einsumad.graph import Labels, Leaf, Number, Params, display
 from einsumad.notation import index_names
 from einsumad.planning.cost import Cost
 from einsumad.planning.kernels import (
@@ -258,7 +257,7 @@ def _apply(step: Step, kernel: Apply) -> str:
 def _arguments(step: Step, params: Params, with_index: bool) -> str:
     letters = _letters(step) if with_index else ()
     written = [_operand(step, k, letters) for k in range(len(step.operands))]
-    return ", ".join([*written, *map(param_text, params)])
+    return ", ".join([*written, *map(display.param_text, params)])
 
 
 def _read(step: Step, kernel: Window | Pad | Take) -> str:

@@ -14,7 +14,6 @@ left. Everything below is this remark.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any
 
@@ -37,6 +36,7 @@ from einsumad.graph import (
     selection,
     zero,
 )
+from einsumad.records import record
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.rules import Context, Rule
 
@@ -44,7 +44,7 @@ _INDEX_DTYPE = np.dtype(np.int64)
 Factor = tuple[Node, Labels]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Equation:
     """``constant + Σ coefficients[label] · label = 0``; labels with coefficient 0 belong to it too."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 from einsumad.errors import InternalError
 from einsumad.graph import Affine, Einsum, Node, Selection, rebuild, topological
+from einsumad.records import record, replace
 from einsumad.rewriting.catalogue import rules_for, steps_for
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
@@ -24,7 +25,7 @@ FEW_OPERANDS = 16
 _MAPS: frozenset[type] = frozenset([Affine, Selection])
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Progress:
     """What is known to be in normal form, and how often each rule fired. Share one among related calls.
 

@@ -8,7 +8,6 @@ number makes m one that is not. P never holds the function exp, so that no rule 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import log, prod
 
@@ -29,6 +28,7 @@ from einsumad.graph import (
     total,
     transpose,
 )
+from einsumad.records import record
 from einsumad.rewriting.exponents import (
     Placed,
     Term,
@@ -46,7 +46,7 @@ from einsumad.rewriting.spectral import exponent_of_sum
 _DEEPEST = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Scaled:
     """``exp(level) * factor`` for a sum, both in its shape; no factor is one. `terms` are those of one exponential."""
 

@@ -7,7 +7,6 @@ an exponential are opened for reading, shared or not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
@@ -25,6 +24,7 @@ from einsumad.graph import (
     total,
     zero,
 )
+from einsumad.records import record
 from einsumad.rewriting.flatten import inline
 from einsumad.rewriting.product import Product, is_mask, open_product
 from einsumad.rewriting.recognise import function_of, number_of
@@ -33,7 +33,7 @@ Placed: TypeAlias = tuple[Node, Labels]
 _DEEPEST = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Term:
     """An exponential in a sum: its exponent and its weights; labels below the rank of the sum are axes of it."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import chain, combinations
 from typing import TypeAlias
 
 from einsumad.graph import Add, Affine, Labels, Node, Ones, Selection, Structural, Unit, add, fresh_leaf
+from einsumad.records import record, replace
 from einsumad.rewriting.affine import reads_fewer
 from einsumad.rewriting.flatten import are_maps, meets_maps
 from einsumad.rewriting.product import Product, as_product, is_mask, of_one_factor
@@ -25,7 +25,7 @@ MOST_SUBSETS = 8
 MOST_EFFORT = 4000
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Match:
     """Operand positions of one term that stand in another, where, and how the labels of the other are called here."""
 
@@ -38,7 +38,7 @@ Group: TypeAlias = tuple[tuple[Product, Match], ...]
 _STAND_IN: Node = fresh_leaf((), float)  # for the inner sum, of which only the labels matter
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Split:
     """Operands of a term to pull out of it and of a group of others, and the work saved; `members` are the terms."""
 

@@ -7,10 +7,10 @@ sum has not; so the two are recognised before anything is differentiated, under 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from einsumad.functions import apply
 from einsumad.graph import Add, Einsum, Elementwise, Labels, Node, Number, Zero, add, cast, multiply, negate, scale
+from einsumad.records import record, replace
 from einsumad.rewriting.product import Product, as_product, negated
 from einsumad.rewriting.recognise import function_of, without_number
 from einsumad.rewriting.rules import Context, Rule
@@ -26,7 +26,7 @@ _BOUNDED = {
 _LARGER = {"maximum": 1, "fmax": 1, "maximum_constant": 1, "minimum": -1, "fmin": -1, "minimum_constant": -1}
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Kink:
     """``amount * max(sign * x, 0)``, or ``amount |x|`` for sign 0, times the other factors of a term."""
 

@@ -8,7 +8,6 @@ tensor of order four. See :mod:`einsumad.functions.general.operators` for the la
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from math import prod
 
@@ -23,11 +22,12 @@ from einsumad.functions.general.operators import (
     with_last_pair,
 )
 from einsumad.graph import BOOL, Einsum, General, Labels, Node, Structural, einsum, ones, unit
+from einsumad.records import record
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.rules import Context, Rule
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Direction:
     """What a pair of axes of an operator row in a product is contracted with.
 

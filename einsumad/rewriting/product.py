@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -15,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from einsumad.graph import BOOL, Einsum, Labels, Node, Number, Structural, einsum, ones
+from einsumad.records import record
 
 _LARGEST_WHOLE = 1 << 31
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Product:
     """`coefficient * operands[k][inputs[k]] ...` with output labels ``0 .. rank - 1``; the lists may be changed."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from typing import Any, TypeAlias
 
 from einsumad.graph import BOOL, Einsum, Elementwise, General, Node
+from einsumad.records import record
 from einsumad.rewriting.product import Product, open_product
 
 MASK, SINGLE = "a mask", "an axis of one entry"
@@ -21,7 +22,7 @@ MOST_OPERANDS = 400
 """Factors up to which products are opened, where nothing else is asked for."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Notes:
     """What rules found out about single nodes, whatever stands around them; each table belongs to one rule."""
 
@@ -30,7 +31,7 @@ class Notes:
     spectrum: dict[Node, bool] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Context:
     """What a rule may ask: how many users a node has, as far as this pass knows; and the counters of fired rules.
 
@@ -55,7 +56,7 @@ Step: TypeAlias = Callable[[Product, Context], bool]
 """Changes the working form of a product, or leaves it as it is; whether it changed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Rule:
     """One rewrite. `law` is its equation in index notation, `measure` why applying it comes to an end.
 

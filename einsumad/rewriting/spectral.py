@@ -8,7 +8,7 @@ eigenvalues. Applied before differentiation, so that no eigenvector is different
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite
 
 from einsumad.functions import call
@@ -33,6 +33,7 @@ from einsumad.graph import (
     topological,
     zero,
 )
+from einsumad.records import record
 from einsumad.rewriting.flatten import inline
 from einsumad.rewriting.permuted import Order, in_some_order
 from einsumad.rewriting.product import open_product
@@ -53,7 +54,7 @@ _SMOOTH = frozenset(
 )
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class _Reading:
     """The eigenvalues that an expression is a function of, in some order, and its parameters so far."""
 

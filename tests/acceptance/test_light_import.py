@@ -53,6 +53,24 @@ def test_nothing_heavy_is_loaded():
 @pytest.mark.parametrize(
     ("program", "loads"),
     [
+        ("ea.hessian(lambda x: np.sum(np.exp(x)))(np.ones(3))", []),
+        ("ea.compile(ea.grad(lambda x: np.sum(x**3)))(np.ones(3))", []),
+        ("repr(ea.tensor(np.ones(3)))", ["graph.display.describe"]),
+        ("ea.hessian(lambda x: np.sum(np.exp(x)), compressed=True)(np.ones(3))", ["compressed.tensor"]),
+    ],
+)
+def test_what_few_programs_need_is_loaded_when_it_is_asked_for(program, loads):
+    few = ["compressed.tensor", "graph.display.describe"]
+    found = run(
+        f"import sys, numpy as np, einsumad as ea; {program}; "
+        f"print(*[name for name in {few} if f'einsumad.{{name}}' in sys.modules])"
+    )
+    assert found.split() == loads
+
+
+@pytest.mark.parametrize(
+    ("program", "loads"),
+    [
         ("ea.hessian(lambda x: np.sum(np.exp(x) * np.tanh(x)))(np.ones(3))", False),
         ("ea.grad(lambda x: np.sum(x @ x.T))(np.ones((3, 3)))", False),
         ("ea.scipy.special, ea.scipy.linalg", False),

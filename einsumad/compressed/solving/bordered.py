@@ -11,7 +11,6 @@ Modern Synthesis, 2000, section 6.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +24,7 @@ from einsumad.compressed.values import Structured, times
 from einsumad.errors import LinearAlgebraError, MemoryLimitError
 from einsumad.graph import Selection
 from einsumad.planning import physical_memory, readable_bytes
+from einsumad.records import record
 
 Pair: TypeAlias = tuple[int, int]
 _FEWEST = 48
@@ -33,7 +33,7 @@ _WORTH_IT = 10
 """How many times less work than a dense factorisation eliminating a variable has to be."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class Blocks:
     """A square matrix: a structured tensor for each pair of the variables `parts`, in their order.
 

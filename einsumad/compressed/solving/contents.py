@@ -7,17 +7,17 @@ position is an axis of the rows with the axis of the columns in the same place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from einsumad.compressed.forms import Form, make_form
 from einsumad.compressed.terms import Term, write_term
 from einsumad.graph import Node, Number
 from einsumad.planning import Factor
+from einsumad.records import record, replace
 
 Positions = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Product:
     """``front · ⊗ contents``: a number, which may be a sum, and a sum of terms for each group of positions."""
 

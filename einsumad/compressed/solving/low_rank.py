@@ -7,7 +7,6 @@ rows and V over the columns, which meet in summed labels alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,9 +19,10 @@ from einsumad.compressed.terms import Term
 from einsumad.compressed.values import compute
 from einsumad.graph import BOOL, Labels, Node, einsum, ones, order_key, unit
 from einsumad.planning import Factor
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Outer:
     """A term as ``left[rows, z] middle[z, z'] right[columns, z']``, each as an expression."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -21,13 +20,14 @@ from einsumad.compressed.values import Structured, read_only, times
 from einsumad.errors import MemoryLimitError
 from einsumad.graph import Labels, Shape
 from einsumad.planning import Factor, physical_memory, readable_bytes
+from einsumad.records import record
 
 Arrays: TypeAlias = Sequence[Any]
 _FLOPS_PER_SECOND = 5e9
 _SECONDS_PER_CALL = 2e-5
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Effort:
     """What factorising and one solution take: operations, calls, and the bytes that are kept."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from einsumad.errors import TracingError
 from einsumad.graph import Number, Shape
+from einsumad.records import record
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -128,7 +129,7 @@ class Library:
         return {}, {}
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Home:
     """Where arrays are: a library and a device, None where the library places arrays by itself."""
 

@@ -6,7 +6,7 @@ is of the same library, on the same device, and shares no memory with what came 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from einsumad.errors import ShapeError, TracingError
 from einsumad.execution.backends.array_library import Array, Function, Home
 from einsumad.execution.backends.recognition import library_of
 from einsumad.planning.plan import Plan
+from einsumad.records import record
 
 
 class Ready(NamedTuple):
@@ -29,7 +30,7 @@ class Ready(NamedTuple):
     frees: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(repr=True)
 class ArrayPlan:
     """A plan made ready for a place. `shared` says for each output whether it may share memory."""
 

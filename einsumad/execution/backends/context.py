@@ -7,7 +7,6 @@ decided here, before any array is there; an operation made ready is a function o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,12 +16,13 @@ from einsumad.execution.backends.array_library import Array, Home
 from einsumad.graph import Labels, Shape
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.records import record
 
 Operation: TypeAlias = Callable[..., Array]
 """Takes the operands of a step in order, numbers as numbers of Python."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Context:
     """The place, and for each register the shape of its value, the shape that is kept, and the dtype."""
 

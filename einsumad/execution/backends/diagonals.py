@@ -6,7 +6,6 @@ multiplied, so that infinities and NaN on it stay where they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from einsumad.execution.backends.array_library import Array
@@ -15,6 +14,7 @@ from einsumad.execution.backends.entrywise import group
 from einsumad.execution.backends.layouts import embed
 from einsumad.planning.kernels import Embed, Patched, Place
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.records import replace
 
 
 def place(step: Step, kernel: Place, context: Context) -> Operation:

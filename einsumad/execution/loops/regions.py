@@ -11,7 +11,6 @@ by BLAS may read those of the plan's inputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from einsumad.execution.loops.entries import Arrays, entry, labels_of
@@ -23,6 +22,7 @@ from einsumad.execution.source import dtype_text, register_name
 from einsumad.graph import BOOL
 from einsumad.planning.kernels import Apply, Call, Choose, Contract, Embed, Fill, Group, Layout, Sum
 from einsumad.planning.steps import Step
+from einsumad.records import record
 
 _SMALL = 2**11
 """Entries up to which a loop over a function of the library takes less time than NumPy's call."""
@@ -33,7 +33,7 @@ _LEAST_STEPS, _LEAST_PASSES, _MANY_ENTRIES = 6, 3, 2**12
 _ENTRYWISE = Apply | Choose | Group | Sum
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Region:
     """The steps; the text of the function and of its call; the registers that it returns."""
 

@@ -7,7 +7,6 @@ its memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from string import ascii_lowercase
 
@@ -17,6 +16,7 @@ from einsumad.graph import Labels
 from einsumad.notation import to_einsum
 from einsumad.planning.kernels import Contract
 from einsumad.planning.steps import Step
+from einsumad.records import record
 
 _SMALL_MATRIX, _MANY = 24, 64
 _WORTH_A_CALL = 256
@@ -29,7 +29,7 @@ such kernels, the copy takes a few percent of the product.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Side:
     """One operand: its expression, its labels, the same in order of memory, and those that only it has.
 

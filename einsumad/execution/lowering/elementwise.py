@@ -8,7 +8,6 @@ masks select last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
@@ -22,6 +21,7 @@ from einsumad.functions import elementwise_function, source_of
 from einsumad.graph import BOOL, Number, Shape
 from einsumad.planning.kernels import Apply, Choose, Group, Sum
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.records import replace
 
 _MANY = 2**12
 """Entries from which masks without a pattern cost more than bits."""

@@ -6,7 +6,7 @@ Owns views. Imports the plan's records and source text. Invariant: no expression
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import numpy as np
@@ -17,6 +17,7 @@ from einsumad.graph import Labels, Shape
 from einsumad.planning.kernels import Apply, Choose, Group, Layout, Patched, Place, Put, Sum, Window
 from einsumad.planning.plan import Plan
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.records import record
 
 LONG = 16
 """Entries of an axis from which it is worth having last in memory."""
@@ -24,7 +25,7 @@ LONG = 16
 _ENTRYWISE = (Apply, Choose, Group, Layout, Patched, Place, Sum)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Registers:
     """The registers of a plan: shape, shape that is stored, dtype, and order in memory.
 
@@ -81,7 +82,7 @@ def _windows(plan: Plan, shapes: list[Shape]) -> frozenset[int]:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Term:
     """An operand as an expression that broadcasts, with the shape it has."""
 

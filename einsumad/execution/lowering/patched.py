@@ -7,7 +7,6 @@ the sum would be; where the diagonal is nothing is added twice, so no digits are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from einsumad.graph import Labels
 from einsumad.notation import to_einsum
 from einsumad.planning.kernels import Patched
 from einsumad.planning.steps import Constant, Operand, Step
+from einsumad.records import replace
 
 
 def lower_patched(step: Step, kernel: Patched, registers: Registers) -> list[str]:

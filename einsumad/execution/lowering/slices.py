@@ -6,8 +6,6 @@ written; the registers that stand for slices are numbered behind all others of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from einsumad.execution.lowering.contract import lower_contract
@@ -18,6 +16,7 @@ from einsumad.graph import Labels, Shape
 from einsumad.planning.cost import Cost
 from einsumad.planning.kernels import Contract, Group, Sliced
 from einsumad.planning.steps import Step
+from einsumad.records import record
 
 
 def lower_sliced(step: Step, kernel: Sliced, registers: Registers) -> list[str]:
@@ -68,7 +67,7 @@ def _without(labels: Labels, gone: int) -> Labels:
     return tuple([label - (label > gone) for label in labels if label != gone])
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class _Local:
     """The registers of a plan, and those that stand for slices."""
 

@@ -8,7 +8,6 @@ run is never whole.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ from einsumad.execution.source import dtype_text, register_name, shape_text
 from einsumad.graph import Labels, Shape
 from einsumad.planning.kernels import Apply, Choose, Embed, Group, Layout, Sum
 from einsumad.planning.steps import Operand, Step
+from einsumad.records import record, replace
 
 ENTRYWISE = (Group, Sum, Apply, Choose)
 
@@ -118,7 +118,7 @@ def labels_of(step: Step, registers: Registers) -> tuple[Labels, ...]:
     return tuple([tuple(range(len(step.shape) - len(shape), len(step.shape))) for shape in shapes])
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class LoweredRun:
     """The statements of a run, the registers that exist behind it, and the order of their axes in memory."""
 

@@ -6,13 +6,14 @@ where there is something.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from einsumad.records import record
 
 Status: TypeAlias = Literal["constant", "refused"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Verdict:
     """*constant*: nothing that is differentiated goes in or comes out. *refused*: a traced value raises."""
 
@@ -25,7 +26,7 @@ def each(names: str, status: Status, reason: str) -> dict[str, Verdict]:
     return dict.fromkeys(names.split(), Verdict(status, reason))
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Limit:
     """What a function refuses, as ``weights=...``, ``mode='raw'`` or ``of a matrix``, and why or what to do instead."""
 

@@ -7,7 +7,6 @@ that of the places they take.
 # ruff: noqa: ARG001, PLR0917 (handlers have the signatures of the NumPy functions)
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -23,6 +22,7 @@ from einsumad.frontend.registry import implements, refuse_options
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import call
 from einsumad.graph import BOOL, Node
+from einsumad.records import record
 
 EXACT_QUANTILES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 """Methods that give one of the entries, in its dtype; all others give values between two."""
@@ -175,7 +175,7 @@ def _percentile(
     return _quantiles("numpy.percentile", a, chances("numpy.percentile", q, a, method, 100), axis, keepdims)
 
 
-@dataclass(frozen=True)
+@record
 class Chances:
     """Probabilities, and the dtype that a value between two entries has for them."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.graph import Node
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Static:
     """An argument, or a part of one, that is no array of the graph."""
 
@@ -28,12 +28,12 @@ class Static:
     value: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Number:
     """The place of a float of Python."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Array:
     """The place of an array."""
 
@@ -41,7 +41,7 @@ class Array:
 Place = Static | Number | Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Layout:
     """The tree of the positional arguments, and what stands at each of its leaves."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from einsumad.frontend.met import outside_of_traces
 from einsumad.graph import OWN
 from einsumad.locks import module_lock
+from einsumad.records import record
 
 Shapes = Any
 """A shape, a list of shapes, or a function of the arguments that gives one."""
@@ -23,7 +24,7 @@ _serials: Counter[str] = Counter()
 _lock = module_lock()
 
 
-@dataclass(slots=True, eq=False)
+@record(frozen=False, repr=True)
 class Definition:
     """A function, what was given for its derivative, and what was said of its result."""
 

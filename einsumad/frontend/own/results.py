@@ -7,7 +7,6 @@ a function returns is either of the form that was promised for it or an error th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,9 +18,10 @@ from einsumad.frontend.own.arguments import holds_traced
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.graph import Node, Shape
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Form:
     """The tree of the outputs, and shape and dtype of each."""
 

@@ -12,7 +12,7 @@ cotangents c, so ``J[j, k]`` is its derivative with respect to ``c[j]``, with th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ from einsumad.frontend.values import known_value, share
 from einsumad.frontend.variables import Lifetime, is_variable
 from einsumad.graph import Leaf, Node, Shape, Zero, cast, fresh_leaf, structural_key, substitute, transpose, zero
 from einsumad.planning import jacobian
+from einsumad.records import record
 from einsumad.rewriting import normalise
 
 Kind = Literal["push", "pull"]
@@ -41,7 +42,7 @@ _BY_ARRAYS = "put what needs values into an einsumad.custom_function of its own,
 _SEED = {"push": "tangent", "pull": "cotangent"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=True, repr=True)
 class Call:
     """A function with everything that is fixed in a call: the layout, shapes and dtypes of operands, and the result."""
 
@@ -56,7 +57,7 @@ class Call:
         return self.definition.name
 
 
-@dataclass(slots=True, eq=False)
+@record(frozen=False, repr=True)
 class TracedRule:
     """A push, with a root for each output, or a pull, with one for each operand; None where a root does not exist.
 

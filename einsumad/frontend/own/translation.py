@@ -11,11 +11,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from einsumad.errors import TracingError
 from einsumad.frontend.own.counterparts import CALLS, CHOICES, OTHERWISE, REASONS
+from einsumad.records import record
 
 Expression = Any
 """An expression of SymPy."""
@@ -29,7 +30,7 @@ _EXTREMES = {"Max": ("np.maximum", "np.max"), "Min": ("np.minimum", "np.min")}
 _OPERATION = re.compile(r"\} [-+*/]|[-+*/] \{")
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Source:
     """The statements of an expression: what is used more than once has a name of its own."""
 

@@ -7,13 +7,13 @@ Invariant: the batch axes of value and operand are joined by one unit tensor eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from einsumad.errors import ShapeError
 from einsumad.graph import General, Labels, Node, Number, Shape, Zero, affine, einsum, sum_axes, unit, zero
+from einsumad.records import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Axes:
     """Labels of a local Jacobian: batch axes and own axes of the value, and of the operand."""
 

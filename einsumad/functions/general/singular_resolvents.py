@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from einsumad.functions.general.resolvents import Factor, product_of
 from einsumad.functions.general.singular import matrices, packed_parts
 from einsumad.functions.rows import whole
 from einsumad.graph import General, Labels, Node, Params, Shape, add, unit
+from einsumad.records import record
 
 Array = np.ndarray[Any, Any]
 Inferred = tuple[Shape, np.dtype[Any]]
@@ -38,7 +38,7 @@ def _infer(operands: tuple[Node, ...], params: Params) -> Inferred:
     return (*batch, chosen(params, 1, min(sizes)).number, sizes[first], sizes[second]), operands[0].dtype
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class _Blocks:
     """The blocks of projections and resolvents of the same chosen singular values."""
 

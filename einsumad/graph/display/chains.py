@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from einsumad.graph.display.fragments import ATOM, PRODUCT, Fragment, closed
+from einsumad.records import record
 
 _SHORT = re.compile(r".(ᵀ|⁻¹)*")
 _PAIR = 2
@@ -44,7 +45,7 @@ class _Chain(NamedTuple):
     symmetric: bool = False
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class Pieces:
     """The factors of a product of `rank` output labels, sorted by what they are."""
 

@@ -7,7 +7,7 @@ holds at most `_LONGEST` tensors and there are at most `_MOST_LINES` lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from einsumad.graph.display.fragments import (
     ATOM,
@@ -41,6 +41,7 @@ from einsumad.graph.nodes import (
     Zero,
 )
 from einsumad.notation import index_names
+from einsumad.records import record
 
 _LONGEST = 24
 _MOST_LINES = 40
@@ -122,7 +123,7 @@ def _choose_lines(window: Window, names: Mapping[Node, str]) -> list[Node]:
     return [node for node in window.order if node in chosen]
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=True, repr=True)
 class _Place:
     """One occurrence of a node in a line: the letters of its axes, and those that may go unseen there."""
 

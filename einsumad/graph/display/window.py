@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from einsumad.graph.nodes import Leaf, Node
+from einsumad.records import record
 
 WIDEST = 16
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record
 class Window:
     """The visible nodes (operands first), what they use that is not visible, and how often each is used."""
 
