@@ -8,7 +8,8 @@ it keeps a number over many steps. Batches are made anew, so that there is nothi
 The whole step of training, 30 steps of the sequence forth and back, clipping and Adam, is one plan; it is made in the
 first call, which takes a few seconds.
 
-``python examples/lstm_sequence.py 30 10`` runs it with sequences of 30 elements for ten epochs.
+``python examples/lstm_sequence.py 30 12`` runs it with sequences of 30 elements for twelve epochs, after which the
+error is less than a hundredth of 1/6.
 """
 
 import sys
@@ -83,7 +84,7 @@ def train(length, epochs, hidden=HIDDEN, batches=BATCHES, seed=0):
     return net, history
 
 
-def main(length=30, epochs=10):
+def main(length=30, epochs=12):
     began = perf_counter()
     net, history = train(length, epochs)
     seconds = perf_counter() - began
