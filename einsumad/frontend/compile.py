@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -25,12 +24,12 @@ from einsumad.frontend.derived import noting, over_slots
 from einsumad.frontend.lifting import plain_array
 from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.recording import Captured, keeping
-from einsumad.frontend.structured import containers, holds_structured
+from einsumad.frontend.structured import flatten_structured, holds_structured
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import Transform, document_like
-from einsumad.frontend.trees import Tree, flatten, flatten_in, unflatten
+from einsumad.frontend.trees import Tree, flatten, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import Lifetime, check_in_use, is_variable
 from einsumad.frontend.weak import WeakTensor
@@ -179,7 +178,7 @@ def trace_program(
             replaced.append(value)
     args, kwargs = unflatten(tree, replaced)
     with keeping() as kept, noting() as noted, copies_within(memory_limit), call:
-        outputs, output_tree = trace_inputs(f, args, kwargs, partial(flatten_in, containers()))
+        outputs, output_tree = trace_inputs(f, args, kwargs, flatten_structured)
     _, found = structural_key([*inputs, *outputs])
     variables = [leaf for leaf in found[len(inputs) :] if is_variable(leaf)]
     for leaf in variables:

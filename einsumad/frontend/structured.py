@@ -22,7 +22,7 @@ from einsumad.frontend.cache import Derivation, Part, compiled
 from einsumad.frontend.requests import Asked, Ready, build_derivation, derivation_of, outer_nodes
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Trace
-from einsumad.frontend.trees import flatten, other_structure, register
+from einsumad.frontend.trees import Tree, flatten, flatten_in, other_structure, register
 from einsumad.frontend.values import home_among, known_value
 from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
@@ -216,10 +216,13 @@ def hessian_of(found: Trace, results: Results, start: int = 0) -> CompressedTens
     )
 
 
-def containers() -> str:
-    """The name under which structured tensors are containers of their arrays, which ``ea.compile`` computes."""
+def flatten_structured(tree: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a tree and its shape, where structured tensors are containers of their arrays.
+
+    Whether there may be any is asked when a tree is there: the first may have been made by the call that gave it.
+    """
     _kinds_of_containers()
-    return _CONTAINERS
+    return flatten_in(_CONTAINERS, tree)
 
 
 def holds_structured(tree: Any) -> bool:

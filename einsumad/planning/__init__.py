@@ -9,7 +9,7 @@ from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.indices import Index, cuttable_indices
-from einsumad.planning.lengths import Whole, cheaper, length_of_parts, within
+from einsumad.planning.lengths import cheaper, length_of_parts, within
 from einsumad.planning.limited import plan_within
 from einsumad.planning.machine import Machine, calibrated, machine_in_force, set_machine
 from einsumad.planning.memory import checked_limit, physical_memory
@@ -58,7 +58,6 @@ __all__ = [
     "Strategy",
     "SweepPlan",
     "Sweeps",
-    "Whole",
     "binarise",
     "calibrated",
     "cheaper",

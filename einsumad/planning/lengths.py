@@ -14,10 +14,12 @@ from math import prod
 from typing import NamedTuple
 
 from einsumad.graph import Leaf, Node
+from einsumad.planning.cost import Cost
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
-from einsumad.planning.indices import cuttable_indices
+from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.parts import SplitPlan, draft_of_split, split_plan
+from einsumad.planning.plan import Plan
 from einsumad.planning.separating import separated
 from einsumad.planning.sweeps import Sweeps, sweeps_through
 
@@ -35,13 +37,6 @@ _WORTH = 0.75
 """Where there is memory enough, a cut is worth its calls if it takes less than that of the memory."""
 _SLOWDOWN = 1.2
 """Where there is memory enough, it may take so many times the estimated time of the whole."""
-
-
-class Whole(NamedTuple):
-    """The bytes and the estimated time of the plan that is not split."""
-
-    peak: int
-    seconds: float
 
 
 def ways(roots: Sequence[Node]) -> list[Sweeps]:
@@ -136,26 +131,40 @@ def _parts_on_line(points: Sequence[tuple[int, int]], size: int) -> int:
     return -(-size // max(length, LEAST_LENGTH))
 
 
-def cheaper(roots: Sequence[Node], inputs: Sequence[Leaf], wanted: int, whole: Whole) -> SplitPlan | None:
+def cheaper(roots: Sequence[Node], inputs: Sequence[Leaf], wanted: int, whole: Plan) -> SplitPlan | None:
     """As few parts as bring the bytes down to what is wanted, or as near as possible; None if that is not near.
 
     Nor may it take much longer than the whole.
     """
-    best, least = None, int(_WORTH * whole.peak)
+    best, least, longest = None, int(_WORTH * whole.peak_bytes), _SLOWDOWN * whole.seconds
     for way in ways(roots):
         if len(way.ends) > 1:
             continue
-        for length in _few_lengths(way.index.size, whole.peak, wanted - _bytes(roots)):
+        size, of_calls = way.index.size, _seconds_of_calls(whole, way.index)
+        for length in _few_lengths(size, whole.peak_bytes, wanted - _bytes(roots)):
+            if -(-size // length) * of_calls > longest:
+                continue
             found = draft_of_split(way, inputs, length)
             if found.peak_bytes >= least:
                 continue
             found = split_plan(way, inputs, length)
-            if found.peak_bytes >= least or found.seconds > _SLOWDOWN * whole.seconds:
+            if found.peak_bytes >= least or found.seconds > longest:
                 continue
             best, least = found, found.peak_bytes
             if least <= wanted:
                 return best
     return best
+
+
+def _seconds_of_calls(whole: Plan, index: Index) -> float:
+    """What the calls take at least that each part makes: those of the whole plan for tensors that have the index."""
+    changing = {k for k, node in enumerate(whole.inputs) if node in index.axes}
+    calls = Cost()
+    for step in whole.steps:
+        if index.size in step.shape and not changing.isdisjoint([k for k in step.operands if isinstance(k, int)]):
+            changing.add(step.register)
+            calls += Cost(calls=step.cost.calls)
+    return calls.seconds()
 
 
 def _few_lengths(size: int, peak: int, wanted: int) -> list[int]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 
 from einsumad.graph import Leaf, Node
-from einsumad.planning.lengths import Whole, cheaper, within
+from einsumad.planning.lengths import cheaper, within
 from einsumad.planning.memory import physical_memory
 from einsumad.planning.parts import SplitPlan
 from einsumad.planning.plan import Plan, make_plan
@@ -42,7 +42,7 @@ def _within(roots: Sequence[Node], inputs: Sequence[Leaf], limit: int, *, struct
         wanted = _wanted(roots, inputs)
         if whole.peak_bytes <= wanted:
             return whole
-        return cheaper(roots, inputs, wanted, Whole(whole.peak_bytes, whole.seconds)) or whole
+        return cheaper(roots, inputs, wanted, whole) or whole
     found, least = within(roots, inputs, limit, whole.peak_bytes)
     if found is not None:
         return found

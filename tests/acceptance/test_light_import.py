@@ -82,3 +82,11 @@ def test_what_few_programs_need_is_loaded_when_it_is_asked_for(program, loads):
 def test_scipy_is_loaded_by_the_plans_that_need_it_only(program, loads):
     found = run(f"import sys, numpy as np, einsumad as ea; {program}; print('scipy' in sys.modules)")
     assert found.split()[-1] == str(loads)
+
+
+def test_the_first_structured_tensor_of_a_process_may_come_out_of_a_compiled_function():
+    program = (
+        "import numpy as np, einsumad as ea; hessian = ea.hessian(lambda x: np.sum(np.exp(x)), compressed=True); "
+        "print(ea.compile(hessian)(np.zeros(3)).diagonal())"
+    )
+    assert run(program).strip() == "[1. 1. 1.]"
