@@ -1,8 +1,12 @@
 """Neural networks as thin wrappers: layers, losses and training on the public names of the library.
 
-Owns nothing but the names. Imports the modules of this folder. Invariant: a layer is a NumPy function of its inputs and
+Owns nothing but the names. Imports the modules of this folder, but for the estimators of scikit-learn, which are loaded
+when they are asked for. Invariant: a layer is a NumPy function of its inputs and
 parameters; it has no derivative of its own.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from einsumad.nn import functional
 from einsumad.nn import initialisation as init
@@ -55,6 +59,11 @@ from einsumad.nn.training import (
     fit,
     predict,
 )
+
+if TYPE_CHECKING:
+    from einsumad.nn import estimators as estimators
+    from einsumad.nn.estimators import EinsumClassifier as EinsumClassifier
+    from einsumad.nn.estimators import EinsumRegressor as EinsumRegressor
 
 __all__ = [
     "ELU",
@@ -120,3 +129,12 @@ __all__ = [
     "predict",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, which scikit-learn is loaded for, when they are first asked for."""
+    if name == "estimators":
+        return import_module("einsumad.nn.estimators")
+    if name in ("EinsumClassifier", "EinsumRegressor"):
+        return getattr(import_module("einsumad.nn.estimators"), name)
+    raise AttributeError(f"module 'einsumad.nn' has no attribute {name!r}")
