@@ -143,7 +143,8 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             if not np.any(weights > 0):
                 raise ValueError("all weights in sample_weight are zero: there is no sample to fit to")
         samples = Samples(x, target, weights).that_count()
-        self._check_targets(samples.target, goes_on)
+        if not goes_on and classes is None:
+            self._check_targets(samples.target)
         return samples, learned
 
     def _new_module(
@@ -181,7 +182,7 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _encoded(self, y: np.ndarray, dtype: Any, goes_on: bool, classes: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Targets as the loss takes them, and the attributes that follow, `n_outputs_` among them."""
 
-    def _check_targets(self, target: np.ndarray, goes_on: bool) -> None:
+    def _check_targets(self, target: np.ndarray) -> None:
         """Raise :class:`ValueError` for targets that nothing can be learned from."""
 
 

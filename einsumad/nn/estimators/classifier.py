@@ -110,7 +110,7 @@ class EinsumClassifier(ClassifierMixin, EinsumEstimator):  # type: ignore[misc] 
             raise ValueError(f"a classifier needs at least two classes, y has one class: {known.tolist()}")
         return np.searchsorted(known, y), {"classes_": known, "n_outputs_": len(known)}
 
-    def _check_targets(self, target: np.ndarray, goes_on: bool) -> None:
-        """At least two classes, but in a later call, which may have samples of one."""
-        if not goes_on and len(np.unique(target)) < 2:
+    def _check_targets(self, target: np.ndarray) -> None:
+        """At least two classes, where the samples say which there are."""
+        if len(np.unique(target)) < 2:
             raise ValueError("a classifier needs at least two classes, one class is left by the weights that are not 0")
