@@ -47,6 +47,8 @@ class Tree:
             self._parameters[name].data = value
         elif kind is None and name in self._buffers and value is not None:
             self._buffers[name].take(value)
+        elif kind is not None and name in getattr(self, kind):
+            getattr(self, kind)[name] = value
         else:
             self._forget(name)
             if kind is None:

@@ -160,13 +160,13 @@ def test_digits() -> None:
 # --- networks of one's own --------------------------------------------------------------------------------------------
 
 
-def with_normalisation(inputs: int, outputs: int, generator: np.random.Generator) -> nn.Module:
+def with_normalisation(inputs: int, outputs: int, rng: np.random.Generator) -> nn.Module:
     return nn.Sequential(
-        nn.Linear(inputs, 8, rng=generator),
+        nn.Linear(inputs, 8, rng=rng),
         nn.BatchNorm1d(8),
         nn.ReLU(),
-        nn.Dropout(0.2, rng=generator),
-        nn.Linear(8, outputs, rng=generator),
+        nn.Dropout(0.2, rng=rng),
+        nn.Linear(8, outputs, rng=rng),
     )
 
 
@@ -183,13 +183,17 @@ def test_modules_of_the_user(kind: Any, y: Any) -> None:
     for name, array in given.state_dict().items():
         np.testing.assert_array_equal(array, before[name])
     states_agree(found.module_, clone(found).fit(X, y).module_, rtol=0, atol=0)
+    states_agree(
+        kind(**{**FIXED, "hidden_layer_sizes": ()}).fit(X, y).module_[0],
+        kind(**FIXED, module=nn.Linear).fit(X, y).module_,
+    )
     assert "BatchNorm1d" in repr(found)
     assert found._repr_html_()
 
 
 def test_penalised_are_weights_that_are_learned() -> None:
-    def frozen(inputs: int, outputs: int, generator: np.random.Generator) -> nn.Module:
-        net = with_normalisation(inputs, outputs, generator)
+    def frozen(inputs: int, outputs: int, rng: np.random.Generator) -> nn.Module:
+        net = with_normalisation(inputs, outputs, rng)
         net[0].weight.requires_grad = False
         return net
 
@@ -315,9 +319,9 @@ def test_parameters_are_kept_as_they_are() -> None:
         ({"hidden_layer_sizes": "5"}, "hidden_layer_sizes"),
         ({"activation": "rely"}, "activation is one of 'relu'"),
         ({"module": 3}, "module is None"),
-        ({"module": lambda *_: 3}, "gave int"),
-        ({"module": lambda i, o, r: nn.Linear(i, o + 1, rng=r)}, r"\(2, 3\) is needed"),
-        ({"module": lambda i, _, r: nn.Linear(i, 1, rng=r)}, r"\(2, 1\) for inputs of shape \(2, 4\)"),
+        ({"module": lambda *_, **__: 3}, "gave int"),
+        ({"module": lambda i, o, rng: nn.Linear(i, o + 1, rng=rng)}, r"\(2, 3\) is needed"),
+        ({"module": lambda i, _, rng: nn.Linear(i, 1, rng=rng)}, r"\(2, 1\) for inputs of shape \(2, 4\)"),
         ({"module": nn.ReLU()}, "needed"),
         ({"loss": "mse"}, "loss is one of 'log_loss'"),
         ({"loss": nn.CrossEntropyLoss(reduction="sum")}, "another reduction"),

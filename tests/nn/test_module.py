@@ -287,7 +287,13 @@ def test_a_network_in_another_dtype() -> None:
 
 
 def test_texts() -> None:
-    assert repr(network()) == "Sequential(\n  (0): Linear(4, 5)\n  (1): ReLU()\n  (2): Linear(5, 3)\n)"
+    assert repr(network()).splitlines() == [
+        "Sequential(",
+        "  (0): Linear(4, 5)  # weight (5, 4), bias (5,): 25 parameters",
+        "  (1): ReLU()",
+        "  (2): Linear(5, 3)  # weight (3, 5), bias (3,): 18 parameters",
+        ")  # 43 parameters",
+    ]
     lines = network().summary((7, 4)).splitlines()
     assert lines[2].split() == ["0:", "Linear", "(7,", "5)", "25"]
     assert lines[-1].startswith("43 parameters")
@@ -319,6 +325,43 @@ def test_options_are_shown_beside_the_modules_below() -> None:
     assert lines[0] == "LSTM("
     assert "num_layers=2" in lines[1]
     assert "Dropout(p=0.5)" in lines[2]
+
+
+def test_texts_count_what_is_shared_once_and_say_what_is_frozen() -> None:
+    first, second = nn.Linear(4, 4, rng=0), nn.Linear(4, 4, rng=0)
+    second.weight = first.weight
+    second.bias.requires_grad = False
+    net = Scaled()
+    net.inner = nn.Sequential(first, nn.Sequential(second, first))
+    expected = [
+        "Scaled(",
+        "  # factor (3,): 3 parameters",
+        "  (inner): Sequential(",
+        "    (0): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters",
+        "    (1): Sequential(",
+        "      (0): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, 16 of them shared, 4 of them frozen",
+        "      (1): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, shared",
+        "    )  # 24 parameters, 20 of them shared, 4 of them frozen",
+        "  )  # 24 parameters, 4 of them frozen",
+        ")  # 27 parameters, 4 of them frozen",
+    ]
+    for _ in range(2):
+        assert repr(net).splitlines() == expected
+    assert sum(p.data.size for p in net.parameters()) == 27
+    second.weight.requires_grad = False
+    assert repr(second) == "Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, frozen"
+    assert repr(nn.Sequential(nn.ReLU())) == "Sequential(\n  (0): ReLU()\n)"
+    assert repr(nn.Linear(1, 1, bias=False)) == "Linear(1, 1, bias=False)  # weight (1, 1): 1 parameter"
+
+
+def test_names_stay_in_the_order_in_which_they_were_first_set() -> None:
+    layer = nn.Linear(2, 3, rng=0)
+    layer.weight = nn.Parameter(np.ones((3, 2), np.float32))
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    net = network()
+    setattr(net, "0", nn.Linear(4, 5, rng=0))
+    assert [name for name, _ in net.named_modules()] == ["", "0", "1", "2"]
+    net(X)
 
 
 def test_the_shape_of_a_parameter_without_gradients_makes_no_copy_each_time() -> None:

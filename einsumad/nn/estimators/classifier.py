@@ -24,8 +24,8 @@ class EinsumClassifier(ClassifierMixin, EinsumEstimator):  # type: ignore[misc] 
       are those of ``nn.Linear``.
     - `activation`: ``"relu"``, ``"tanh"``, ``"logistic"``, ``"identity"``, ``"elu"``, ``"gelu"``, ``"leaky_relu"``,
       ``"silu"``, ``"softplus"``, or what makes a module.
-    - `module`: another network in the place of these: a function ``(n_inputs, n_outputs, rng)`` that makes a module, or
-      a module, of which each fit trains a copy. It takes rows ``(n, n_inputs)`` and gives scores ``(n, n_outputs)``.
+    - `module`: another network in the place of these: a function ``(n_inputs, n_outputs, *, rng)`` that makes a module,
+      or a module, of which each fit trains a copy. It takes rows ``(n, n_inputs)`` and gives scores ``(n, n_outputs)``.
     - `loss`: ``"log_loss"``, which is also what None means, or a function of scores and classes as whole numbers, such
       as ``nn.CrossEntropyLoss(label_smoothing=0.1)``. Probabilities are the softmax of the scores.
     - `solver`: ``"adam"``, ``"sgd"`` (momentum 0.9, Nesterov's), ``"rmsprop"``, ``"adagrad"``, or a function of the

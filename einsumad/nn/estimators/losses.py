@@ -48,13 +48,14 @@ def losses_of(given: Any, named: Mapping[str, Callable[..., Any]]) -> Losses:
         raise ValueError(wrong) if isinstance(given, str) else TypeError(wrong)
     if getattr(given, "reduction", getattr(given, "keywords", {}).get("reduction", "mean")) != "mean":
         raise ValueError(f"loss gives the mean over samples: {given!r} has another reduction")
+    given = deepcopy(given) if isinstance(given, Module) else given
     weight = given.weight if hasattr(given, "weight") else getattr(given, "keywords", {}).get("weight")
     if weight is not None:
         return Losses(given, None, "give the weights of classes as weights of their samples, not to the loss")
     if isinstance(given, Module) and hasattr(given, "reduction"):
         each = deepcopy(given)
         each.reduction = "none"
-        return Losses(deepcopy(given), each)
+        return Losses(given, each)
     if not isinstance(given, Module) and "reduction" in inspect.signature(given).parameters:
         return Losses(given, partial(given, reduction="none"))
     return Losses(given, None, f"{given!r} has no argument or attribute reduction, to be 'none'")

@@ -49,9 +49,11 @@ class Network:
         """A new network. Raises :class:`TypeError` if the user's function gives no module."""
         if self.given is None:
             return self._layers(inputs, outputs, dtype, rng)
-        made = deepcopy(self.given) if isinstance(self.given, Module) else self.given(inputs, outputs, rng)
+        made = deepcopy(self.given) if isinstance(self.given, Module) else self.given(inputs, outputs, rng=rng)
         if not isinstance(made, Module):
-            raise TypeError(f"module(n_inputs, n_outputs, rng) gave {type(made).__name__}, not a module of einsumad.nn")
+            raise TypeError(
+                f"module(n_inputs, n_outputs, rng=rng) gave {type(made).__name__}, not a module of einsumad.nn"
+            )
         return made.to(dtype)
 
     def _layers(self, inputs: int, outputs: int, dtype: Any, rng: np.random.Generator) -> Module:
@@ -69,7 +71,7 @@ def network_of(module: Any, sizes: Any, activation: Any) -> Network:
     """
     if module is not None and not isinstance(module, Module) and not callable(module):
         raise TypeError(
-            "module is None, a module of einsumad.nn, or a function (n_inputs, n_outputs, rng) that makes one, got "
+            "module is None, a module of einsumad.nn, or a function (n_inputs, n_outputs, *, rng) that makes one, got "
             f"{type(module).__name__}"
         )
     return Network(module, _sizes(sizes), _activation(activation))
