@@ -8,8 +8,7 @@ parameters; it has no derivative of its own.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from einsumad.nn import functional
-from einsumad.nn import initialisation as init
+from einsumad.nn import functional, init, utils
 from einsumad.nn.context import no_grad
 from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
 from einsumad.nn.layers.activations import (
@@ -26,7 +25,7 @@ from einsumad.nn.layers.activations import (
     Tanh,
 )
 from einsumad.nn.layers.attention import MultiHeadAttention, MultiheadAttention
-from einsumad.nn.layers.containers import ModuleList, Sequential
+from einsumad.nn.layers.containers import ModuleDict, ModuleList, Sequential
 from einsumad.nn.layers.convolution import Conv1d, Conv2d, ConvTranspose2d
 from einsumad.nn.layers.dropout import Dropout
 from einsumad.nn.layers.embedding import Embedding
@@ -42,7 +41,8 @@ from einsumad.nn.layers.losses import (
     NLLLoss,
 )
 from einsumad.nn.layers.normalisation import BatchNorm1d, BatchNorm2d, LayerNorm, RMSNorm
-from einsumad.nn.layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
+from einsumad.nn.layers.parameters import ParameterDict, ParameterList
+from einsumad.nn.layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d, Unflatten
 from einsumad.nn.layers.recurrent import GRU, LSTM, RNN
 from einsumad.nn.layers.transformer import TransformerEncoderLayer
 from einsumad.nn.module import Module
@@ -100,11 +100,14 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiHeadAttention",
     "MultiheadAttention",
     "NLLLoss",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "RMSNorm",
     "ReLU",
     "Saved",
@@ -116,6 +119,7 @@ __all__ = [
     "Tanh",
     "TrainingStep",
     "TransformerEncoderLayer",
+    "Unflatten",
     "accuracy",
     "evaluate",
     "fit",
@@ -128,6 +132,7 @@ __all__ = [
     "no_grad",
     "predict",
     "save",
+    "utils",
 ]
 
 
