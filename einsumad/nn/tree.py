@@ -166,9 +166,6 @@ def _walk(tree: Tree, prefix: str) -> Iterator[tuple[str, Tree]]:
     stack = [(prefix, tree)]
     while stack:
         name, module = stack.pop()
-        for key, value in vars(module).items():
-            if type(value) is list and value and isinstance(value[0], (Tree, Parameter)):
-                raise _nameless(_joined(name, key), value)
         yield name, module
         stack += [(_joined(name, key), child) for key, child in reversed(module._modules.items())]  # noqa: SLF001
 
@@ -176,6 +173,8 @@ def _walk(tree: Tree, prefix: str) -> Iterator[tuple[str, Tree]]:
 def _named(tree: Tree, kind: str, prefix: str, every_name: bool) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for name, module in _walk(tree, prefix):
+        if kind == "_parameters":
+            _refuse_lists(name, module)
         for key, held in getattr(module, kind).items():
             if every_name or id(held) not in seen:
                 seen.add(id(held))
@@ -187,6 +186,13 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, (list, tuple, set, frozenset)):
         return value
     return value.values() if isinstance(value, dict) else ()
+
+
+def _refuse_lists(name: str, tree: Tree) -> None:
+    """Refuse a plain list that was empty when it was set, and has modules or parameters by now."""
+    for key, value in vars(tree).items():
+        if type(value) is list and value and isinstance(value[0], (Tree, Parameter)):
+            raise _nameless(_joined(name, key), value)
 
 
 def _nameless(name: str, value: Any) -> TypeError:
