@@ -229,6 +229,40 @@ def test_partial_fits_are_the_epochs_of_a_fit(kind: Any, y: Any) -> None:
     assert [{**r, "seconds": 0} for r in parts.history_] == [{**r, "seconds": 0} for r in whole.history_]
 
 
+@KINDS
+def test_a_step_that_is_kept_is_that_of_now(kind: Any, y: Any) -> None:
+    """Weights, parameters, arrays of the network and rows change from call to call; a copy compiles anew."""
+    kept = kind(**FIXED, alpha=0.5)
+    copied = clone(kept)
+    changes: list[dict[str, Any]] = [{}, {}, {"alpha": 5.0}, {}, {"solver": "sgd"}, {"solver": "adam"}]
+    for number, changed in enumerate(changes):
+        weights = None if number == 3 else np.random.default_rng(number).uniform(0, number + 1.0, 60)
+        rows = slice(0, 60 - 20 * (number == 1))
+        for estimator in (kept, copied):
+            options = {"classes": [0, 1, 2]} if kind is EinsumClassifier else {}
+            estimator.set_params(**changed)
+            given = {"sample_weight": None if weights is None else weights[rows], **options}
+            if number == 4:
+                with pytest.raises(ValueError, match="solver or learning_rate has changed"):
+                    estimator.partial_fit(X[rows], y[rows], **given)
+                continue
+            estimator.partial_fit(X[rows], y[rows], **given)
+        copied = copy.deepcopy(copied)
+        states_agree(kept.module_, copied.module_, rtol=0, atol=0)
+        if number == 2:
+            for estimator in (kept, copied):
+                estimator.module_[0].bias.data = np.full(8, 0.25)
+    assert kept.n_iter_ == 5
+
+
+def test_a_partial_fit_that_fails_changes_nothing() -> None:
+    found = EinsumRegressor(**FIXED, solver="sgd").partial_fit(X, Z)
+    other = copy.deepcopy(found)
+    with pytest.raises(ValueError, match="training diverged"), np.errstate(all="ignore"):
+        found.partial_fit(X, 1e200 * Z)
+    states_agree(found.partial_fit(X, Z).module_, other.partial_fit(X, Z).module_, rtol=0, atol=0)
+
+
 def test_a_warm_start_goes_on_with_another_optimiser() -> None:
     found = EinsumClassifier(**FIXED, warm_start=True).fit(X, Y)
     before = found.module_.state_dict()

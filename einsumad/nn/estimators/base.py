@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from einsumad.data import ArrayDataset, DataLoader
 from einsumad.nn.context import no_grad
+from einsumad.nn.estimators.fitting import Fitting
 from einsumad.nn.estimators.library import (
     BaseEstimator,
     ConvergenceWarning,
@@ -24,15 +24,12 @@ from einsumad.nn.estimators.library import (
     is_classifier,
     validate_data,
 )
-from einsumad.nn.estimators.losses import PenalisedLoss, WithWeights
 from einsumad.nn.estimators.networks import check_outputs
 from einsumad.nn.estimators.samples import Samples
 from einsumad.nn.estimators.settings import Settings, settings_of
 from einsumad.nn.module import Module
 from einsumad.nn.training.evaluation import evaluating
-from einsumad.nn.training.fitting import fit
 from einsumad.nn.training.history import History
-from einsumad.nn.training.stopping import EarlyStopping
 
 _ROWS_AT_ONCE = 1024
 
@@ -100,8 +97,8 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         samples, learned = self._samples(settings, X, y, sample_weight, goes_on=goes_on)
         rng = settings.generator()
         module = deepcopy(self.module_) if goes_on else self._new_module(settings, samples, learned, rng)
-        parts = _Parts(settings, module)
-        history = parts.train(samples, settings.max_iter, rng, is_classifier(self))
+        parts = Fitting(settings, module, samples.weights is not None)
+        history = parts.train(samples, rng, is_classifier(self))
         self._take(learned, parts, history, rng)
         if not history.stopped and settings.tol is not None:
             warnings.warn(
@@ -120,14 +117,24 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         goes_on = hasattr(self, "module_")
         samples, learned = self._samples(settings, X, y, sample_weight, goes_on=goes_on, classes=classes)
         rng = deepcopy(self._rng) if goes_on else settings.generator()
-        module = deepcopy(self.module_) if goes_on else self._new_module(settings, samples, learned, rng)
-        parts = _Parts(settings, module)
+        parts = self._parts_going_on(settings, samples) if goes_on else None
+        if parts is None:
+            module = self._new_module(settings, samples, learned, rng)
+            parts = Fitting(settings, module, samples.weights is not None)
         before = self.history_.records if goes_on else []
-        if goes_on:
-            parts.load(self._states)
-        (record,) = parts.train(samples, 1, rng, is_classifier(self)).records
-        self._take(learned, parts, History([*before, {**record, "epoch": len(before) + 1}]), rng)
+        record = parts.epoch(samples, rng)
+        self._take(learned, parts, History([*before, {"epoch": len(before) + 1, **record}]), rng)
         return self
+
+    def _parts_going_on(self, settings: Settings, samples: Samples) -> Fitting:
+        """Those of the last call, whose step is compiled, if no parameter has changed; else new ones at that state."""
+        weighted = samples.weights is not None
+        last: Fitting | None = vars(self).get("_parts")
+        if last is not None and last.module is self.module_ and last.serves(settings, weighted):
+            return last
+        parts = Fitting(settings, deepcopy(self.module_), weighted)
+        parts.load(self._states)
+        return parts
 
     def _samples(
         self, settings: Settings, X: Any, y: Any, sample_weight: Any, *, goes_on: bool, classes: Any = None
@@ -155,13 +162,19 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         check_outputs(module, samples.x, outputs)
         return module
 
-    def _take(self, learned: dict[str, Any], parts: _Parts, history: History, rng: np.random.Generator) -> None:
+    def _take(self, learned: dict[str, Any], parts: Fitting, history: History, rng: np.random.Generator) -> None:
         """Keep what was fitted."""
         for name, value in learned.items():
             setattr(self, name, value)
         self.module_, self.history_ = parts.module.eval(), history
         self.n_iter_, self.loss_ = len(history), history.last["loss"]
-        self._states, self._rng = parts.states(), rng
+        self._states, self._rng, self._parts = parts.states(), rng, parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what was compiled."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_parts", None)
+        return state
 
     def _outputs(self, X: Any) -> np.ndarray:
         """What the network gives for the inputs, in evaluation mode and its own dtype."""
@@ -184,62 +197,3 @@ class EinsumEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _check_targets(self, target: np.ndarray) -> None:
         """Raise :class:`ValueError` for targets that nothing can be learned from."""
-
-
-class _Parts:
-    """What a fit changes: the network, the optimiser, the schedule."""
-
-    def __init__(self, settings: Settings, module: Module) -> None:
-        self.settings, self.module = settings, module
-        self._optimizer = settings.optimizer(module.parameters())
-        self._schedule = None if settings.schedule is None else settings.schedule(self._optimizer)
-
-    def states(self) -> dict[str, Any]:
-        """Where optimiser and schedule stand."""
-        return {
-            "optimizer": self._optimizer.state_dict(),
-            "schedule": None if self._schedule is None else self._schedule.state_dict(),
-        }
-
-    def load(self, states: dict[str, Any]) -> None:
-        """Go on from there. Raises :class:`ValueError` if it is another optimiser or schedule by now."""
-        if (self._schedule is None) != (states["schedule"] is None):
-            raise ValueError("learning_rate has changed between calls of partial_fit")
-        self._optimizer.load_state_dict(states["optimizer"])
-        if self._schedule is not None:
-            self._schedule.load_state_dict(states["schedule"])
-
-    def train(self, samples: Samples, epochs: int, rng: np.random.Generator, stratified: bool) -> History:
-        """Epochs over the samples. Raises :class:`ValueError` if the network is not finite afterwards."""
-        settings, held_out = self.settings, None
-        if settings.early_stopping:
-            samples, held_out = samples.split(settings.validation_fraction, rng, stratified)
-        loss = PenalisedLoss(self.module, settings.losses, settings.alpha, samples.mean_weight)
-        size = settings.rows_of_batch(len(samples))
-        history = fit(
-            (self.module if samples.weights is None else WithWeights(self.module)).train(),
-            loss,
-            DataLoader(ArrayDataset(*samples.arrays()), size, shuffle=settings.shuffle, rng=rng),
-            self._optimizer,
-            epochs,
-            validation=None if held_out is None else held_out.arrays(),
-            scheduler=self._schedule,
-            early_stopping=self._stopping(epochs),
-            progress=settings.verbose,
-        )
-        known = settings.early_stopping or np.isfinite(history.last["loss"])
-        if not (known and all(np.all(np.isfinite(array)) for array in self.module.state_dict().values())):
-            raise ValueError(
-                "training diverged: the loss or parameters are not finite. Scale the inputs and targets, or use a "
-                f"smaller learning_rate_init than {settings.learning_rate_init}"
-            )
-        return history
-
-    def _stopping(self, epochs: int) -> EarlyStopping | None:
-        settings = self.settings
-        least = settings.tol or 0.0
-        if settings.early_stopping:
-            return EarlyStopping("val_loss", settings.n_iter_no_change, least)
-        if settings.tol is None or epochs == 1:
-            return None
-        return EarlyStopping("loss", settings.n_iter_no_change, least, restore_best=False)

@@ -68,9 +68,10 @@ class PenalisedLoss(Module):
     the mean over all samples; those of the batch are divided by it.
     """
 
-    def __init__(self, module: Module, losses: Losses, alpha: float, mean_weight: float = 1.0) -> None:
+    def __init__(self, module: Module, losses: Losses, alpha: float, dtype: Any) -> None:
         self.module, self.mean, self.each = module, losses.mean, losses.each
-        self.factor = 0.5 * alpha / mean_weight
+        self.alpha = alpha
+        self.register_buffer("mean_weight", np.ones((), dtype), persistent=False)
 
     def forward(self, outputs: Any, target: Any) -> Any:
         """The loss of outputs, or of outputs and weights."""
@@ -82,10 +83,10 @@ class PenalisedLoss(Module):
             if np.shape(losses)[:1] != np.shape(weights):
                 raise ValueError(f"sample_weight needs a loss for each sample, got shape {np.shape(losses)}")
             loss = np.mean(weights * np.mean(np.reshape(losses, (len(target), -1)), axis=1))
-        if not (self.training and self.factor):
+        if not (self.training and self.alpha):
             return loss
         squares = [np.sum(p**2) for p in self.module.parameters() if p.data.ndim >= 2 and p.requires_grad]
-        return loss + self.factor / len(target) * sum(squares, start=0.0)
+        return loss + 0.5 * self.alpha / len(target) * sum(squares, start=0.0) / self.mean_weight
 
 
 class WithWeights(Module):

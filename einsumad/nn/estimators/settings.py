@@ -7,7 +7,7 @@ and all of it is checked here, when it is fitted and before anything changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,8 +29,9 @@ _LARGEST_BATCH = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """What to fit, and how."""
+    """What to fit, and how; `given` are the parameters as they are."""
 
+    given: dict[str, Any] = field(repr=False)
     network: Network
     losses: Losses
     solver: str | Callable[[Any], Any]
@@ -78,6 +79,7 @@ def settings_of(given: Mapping[str, Any], named_losses: Mapping[str, Any]) -> Se
     """
     batch_size = given["batch_size"]
     return Settings(
+        given=dict(given),
         network=network_of(given["module"], given["hidden_layer_sizes"], given["activation"]),
         losses=losses_of(given["loss"], named_losses),
         solver=_solver(given["solver"]),
