@@ -45,6 +45,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/frontend/registry.py": "names are compared for an error message only",
     "einsumad/functions/catalogue.py": "names are compared for an error message only",
     "einsumad/graph/display/__init__.py": "few programs show expressions",
+    "einsumad/nn/__init__.py": "scikit-learn is optional, takes long to load, and is needed only for the estimators",
     "einsumad/nn/saving/arrays.py": "safetensors is optional and needed only when something is saved or loaded",
     "einsumad/planning/files.py": "JSON takes long to load and few programs have files",
     "einsumad/planning/graph_files.py": "JSON takes long to load; the version is that of the whole package",

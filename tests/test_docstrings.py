@@ -14,10 +14,15 @@ MODULES = sorted(
 OF_THE_WHOLE = ("einsumad.planning.options", "einsumad.frontend.symbols")
 """Their examples show all options on, and texts of expressions."""
 
+OPTIONAL = {"einsumad.nn.estimators": "sklearn"}
+"""Packages that are loaded with another one, which need not be there."""
+
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.whole_planner] * (name in OF_THE_WHOLE)) for name in MODULES]
 )
 def test_examples_of(name: str) -> None:
+    for package in [needed for prefix, needed in OPTIONAL.items() if name.startswith(prefix)]:
+        pytest.importorskip(package)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0

@@ -1,11 +1,14 @@
 """Neural networks as thin wrappers: layers, losses and training on the public names of the library.
 
-Owns nothing but the names. Imports the modules of this folder. Invariant: a layer is a NumPy function of its inputs and
+Owns nothing but the names. Imports the modules of this folder, but for the estimators of scikit-learn, which are loaded
+when they are asked for. Invariant: a layer is a NumPy function of its inputs and
 parameters; it has no derivative of its own.
 """
 
-from einsumad.nn import functional
-from einsumad.nn import initialisation as init
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from einsumad.nn import functional, init, utils
 from einsumad.nn.context import no_grad
 from einsumad.nn.functional.penalties import l1_penalty, l2_penalty
 from einsumad.nn.layers.activations import (
@@ -22,7 +25,7 @@ from einsumad.nn.layers.activations import (
     Tanh,
 )
 from einsumad.nn.layers.attention import MultiHeadAttention, MultiheadAttention
-from einsumad.nn.layers.containers import ModuleList, Sequential
+from einsumad.nn.layers.containers import ModuleDict, ModuleList, Sequential
 from einsumad.nn.layers.convolution import Conv1d, Conv2d, ConvTranspose2d
 from einsumad.nn.layers.dropout import Dropout
 from einsumad.nn.layers.embedding import Embedding
@@ -38,7 +41,8 @@ from einsumad.nn.layers.losses import (
     NLLLoss,
 )
 from einsumad.nn.layers.normalisation import BatchNorm1d, BatchNorm2d, LayerNorm, RMSNorm
-from einsumad.nn.layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
+from einsumad.nn.layers.parameters import ParameterDict, ParameterList
+from einsumad.nn.layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d, Unflatten
 from einsumad.nn.layers.recurrent import GRU, LSTM, RNN
 from einsumad.nn.layers.transformer import TransformerEncoderLayer
 from einsumad.nn.module import Module
@@ -55,6 +59,11 @@ from einsumad.nn.training import (
     fit,
     predict,
 )
+
+if TYPE_CHECKING:
+    from einsumad.nn import estimators as estimators
+    from einsumad.nn.estimators import EinsumClassifier as EinsumClassifier
+    from einsumad.nn.estimators import EinsumRegressor as EinsumRegressor
 
 __all__ = [
     "ELU",
@@ -91,11 +100,14 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiHeadAttention",
     "MultiheadAttention",
     "NLLLoss",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "RMSNorm",
     "ReLU",
     "Saved",
@@ -107,6 +119,7 @@ __all__ = [
     "Tanh",
     "TrainingStep",
     "TransformerEncoderLayer",
+    "Unflatten",
     "accuracy",
     "evaluate",
     "fit",
@@ -119,4 +132,14 @@ __all__ = [
     "no_grad",
     "predict",
     "save",
+    "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, which scikit-learn is loaded for, when they are first asked for."""
+    if name == "estimators":
+        return import_module("einsumad.nn.estimators")
+    if name in ("EinsumClassifier", "EinsumRegressor"):
+        return getattr(import_module("einsumad.nn.estimators"), name)
+    raise AttributeError(f"module 'einsumad.nn' has no attribute {name!r}")

@@ -15,7 +15,7 @@ import einsumad as ea
 from einsumad.nn.context import Copies, calling, within_call
 from einsumad.nn.parameter import forget_pending, settle
 from einsumad.nn.showing import note_result, shown, summary_of
-from einsumad.nn.state import load_state, state_of, values_by_identity
+from einsumad.nn.state import Names, load_state, state_of, values_by_identity
 from einsumad.nn.tree import Tree
 
 
@@ -102,22 +102,35 @@ class Module(Tree):
             buffer.convert(target)
         return self
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of all parameters."""
+    def half(self) -> Self:
+        """Convert to float16, as ``to(np.float16)`` does."""
+        return self.to(np.float16)
+
+    def float(self) -> Self:
+        """Convert to float32, as ``to(np.float32)`` does."""
+        return self.to(np.float32)
+
+    def double(self) -> Self:
+        """Convert to float64, as ``to(np.float64)`` does."""
+        return self.to(np.float64)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set those that there are to zero."""
         for parameter in self.parameters():
-            parameter.grad = None
+            if parameter.grad is not None:
+                parameter.grad = None if set_to_none else np.zeros_like(parameter.data)
 
-    def state_dict(self) -> dict[str, np.ndarray]:
-        """The arrays of all parameters and persistent buffers by their names, read-only."""
-        return state_of(self)
+    def state_dict(self, prefix: str = "") -> dict[str, np.ndarray]:
+        """The arrays of all parameters and persistent buffers by their names, read-only; `prefix` leads each name."""
+        return {prefix + name: array for name, array in state_of(self).items()}
 
-    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
-        """Take the arrays of another module of the same structure.
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> Names:
+        """Take the arrays of another module of the same structure; gives ``(missing_keys, unexpected_keys)``.
 
         Raises :class:`KeyError` naming what is missing or not known (with `strict`) and :class:`ShapeError` naming all
         arrays of other shapes; nothing is changed then.
         """
-        load_state(self, state, strict)
+        return load_state(self, state, strict)
 
     def summary(self, *input_shapes: tuple[int, ...], dtype: Any = np.float32) -> str:
         """A table of all modules with the shapes of their results and the numbers of their parameters."""

@@ -132,6 +132,10 @@ class Parameter(ea.Tensor):
         self._kept, self._tensor = self.grad if wanted else None, None
         self._requires = bool(wanted)
 
+    def numel(self) -> int:
+        """How many numbers it holds."""
+        return self._data.size
+
     def numpy(self, *_: str) -> np.ndarray:
         """A copy of the array."""
         return self._data.copy()

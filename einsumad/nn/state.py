@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,14 @@ def state_of(tree: Tree) -> dict[str, np.ndarray]:
     return {name: held.data for name, held in _kept(tree)}
 
 
-def load_state(tree: Tree, state: Mapping[str, Any], strict: bool) -> None:
+class Names(NamedTuple):
+    """Names that a module has and a state has not, and the other way round."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+def load_state(tree: Tree, state: Mapping[str, Any], strict: bool) -> Names:
     """Take the arrays, if all of them fit."""
     own = dict(_kept(tree))
     missing, unknown = [n for n in own if n not in state], [n for n in state if n not in own]
@@ -40,10 +47,16 @@ def load_state(tree: Tree, state: Mapping[str, Any], strict: bool) -> None:
             raise TypeError(f"{name} has dtype {own[name].data.dtype} here and {array.dtype} in what is loaded")
     for name, array in found.items():
         own[name].data = array
+    return Names(missing, unknown)
 
 
 def values_by_identity(tree: Tree, values: Mapping[str, Any]) -> dict[int, Any]:
     """The values by the parameter or buffer that they stand for."""
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"apply takes arrays by name, as module.arrays() gives them, got {type(values).__name__}: to call a "
+            "function with each module write: for part in module.modules(): function(part)"
+        )
     own: dict[str, Parameter | Buffer] = {
         **dict(tree.named_parameters(every_name=True)),
         **dict(tree.named_buffers(every_name=True)),

@@ -7,7 +7,7 @@ names are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -37,16 +37,15 @@ class Tree:
         """Refuse arguments, where a subclass takes none."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, list) and any(isinstance(part, (Tree, Parameter)) for part in value):
-            raise TypeError(
-                f"{name} is a plain list, whose modules and parameters would have no names: use nn.ModuleList([...]) "
-                "or nn.Sequential(...), and an attribute for each parameter"
-            )
+        if any(isinstance(part, (Tree, Parameter)) for part in _parts(value)):
+            raise _nameless(name, value)
         kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Tree) else None
         if kind is None and name in self._parameters and value is not None:
             self._parameters[name].data = value
         elif kind is None and name in self._buffers and value is not None:
             self._buffers[name].take(value)
+        elif kind is not None and name in getattr(self, kind):
+            getattr(self, kind)[name] = value
         else:
             self._forget(name)
             if kind is None:
@@ -80,13 +79,52 @@ class Tree:
         return any(held is not None for held in found)
 
     def register_buffer(self, name: str, array: Any, persistent: bool = True) -> None:
-        """Keep an array that is not learned under this name; `state_dict` has it if it is persistent."""
-        self._forget(name)
-        self._buffers[name] = Buffer(array, persistent)
+        """Keep an array that is not learned under this name; `state_dict` has it if it is persistent.
+
+        None is kept as None, and nothing else has the name then.
+        """
+        self._forget(_checked(self, name))
+        if array is None:
+            setattr(self, name, None)
+        else:
+            self._buffers[name] = Buffer(array, persistent)
+
+    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+        """Hold a parameter, or None in its place, under this name."""
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise TypeError(f"{name} is a parameter or None, got {type(parameter).__name__}: make a nn.Parameter of it")
+        setattr(self, _checked(self, name), parameter)
+
+    def register_module(self, name: str, module: Any) -> None:
+        """Hold a module, or None in its place, under this name."""
+        if module is not None and not isinstance(module, Tree):
+            raise TypeError(f"{name} is a module or None, got {type(module).__name__}")
+        setattr(self, _checked(self, name), module)
+
+    add_module = register_module
 
     def children(self) -> Iterator[Any]:
         """The modules that are attributes of this one."""
-        return iter(list(dict.fromkeys(self._modules.values())))
+        return (module for _, module in self.named_children())
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """The modules that are attributes of this one, with their names; each once."""
+        seen: set[int] = set()
+        for name, module in list(self._modules.items()):
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def modules(self) -> Iterator[Any]:
+        """This module and all below it; each once."""
+        return (module for _, module in self.named_modules())
+
+    def get_submodule(self, target: str) -> Any:
+        """The module of this name, such as ``"encoder.0"``. Raises :class:`AttributeError` if there is none."""
+        named = dict(_walk(self, ""))
+        if target not in named:
+            raise AttributeError(f"{type(self).__name__} has no module {target!r}")
+        return named[target]
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """This module and all below it, with their names; each once."""
@@ -108,6 +146,16 @@ class Tree:
         """The parameters, each once."""
         return (parameter for _, parameter in self.named_parameters())
 
+    def buffers(self) -> Iterator[np.ndarray]:
+        """The arrays of the buffers, each once."""
+        return (buffer.data for _, buffer in self.named_buffers())
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Have all parameters learned from now on, or none."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of the parameters by their names: what ``apply`` takes, and transforms differentiate in."""
         return {name: parameter.data for name, parameter in self.named_parameters()}
@@ -125,10 +173,42 @@ def _walk(tree: Tree, prefix: str) -> Iterator[tuple[str, Tree]]:
 def _named(tree: Tree, kind: str, prefix: str, every_name: bool) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for name, module in _walk(tree, prefix):
+        if kind == "_parameters":
+            _refuse_lists(name, module)
         for key, held in getattr(module, kind).items():
             if every_name or id(held) not in seen:
                 seen.add(id(held))
                 yield _joined(name, key), held
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a plain container holds."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return value
+    return value.values() if isinstance(value, dict) else ()
+
+
+def _refuse_lists(name: str, tree: Tree) -> None:
+    """Refuse a plain list that was empty when it was set, and has modules or parameters by now."""
+    for key, value in vars(tree).items():
+        if type(value) is list and value and isinstance(value[0], (Tree, Parameter)):
+            raise _nameless(_joined(name, key), value)
+
+
+def _nameless(name: str, value: Any) -> TypeError:
+    return TypeError(
+        f"{name} is a plain {type(value).__name__}, whose modules and parameters would have no names: use "
+        "nn.ModuleList, nn.ModuleDict or nn.Sequential, and nn.ParameterList or nn.ParameterDict for parameters"
+    )
+
+
+def _checked(tree: Tree, name: str) -> str:
+    """The name, if something can be held under it."""
+    if not name or "." in name:
+        raise KeyError(f"a name is a text without dots, got {name!r}")
+    if hasattr(type(tree), name) or name in ("training", *_HELD):
+        raise KeyError(f"{type(tree).__name__} has an attribute {name!r} already: take another name")
+    return name
 
 
 def _joined(prefix: str, name: str) -> str:

@@ -51,7 +51,7 @@ def test_the_padding_has_no_derivative(padding: int) -> None:
     hessian = ea.hessian(f)(values)["weight"]["weight"].reshape(15, 15)
     assert np.count_nonzero(hessian) == 6
     assert not hessian[12:].any()
-    assert repr(layer) == "Embedding(5, 3, padding_idx=4)"
+    assert repr(layer).partition("  # ")[0] == "Embedding(5, 3, padding_idx=4)"
 
 
 def test_the_table_is_normal() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -123,3 +124,37 @@ def test_penalties_count_tied_parameters_once() -> None:
     assert nn.l1_penalty(nn.ReLU()) == 0
     with pytest.raises(TypeError, match="got ndarray"):
         nn.l2_penalty(np.ones(2))  # type: ignore[arg-type]
+
+
+FILLED: dict[str, tuple[Any, Any]] = {
+    "xavier_uniform_": (nn.init.xavier_uniform_, partial(nn.init.xavier_uniform, dtype=np.float64)),
+    "xavier_normal_": (nn.init.xavier_normal_, partial(nn.init.xavier_normal, dtype=np.float64)),
+    "kaiming_uniform_": (nn.init.kaiming_uniform_, partial(nn.init.he_uniform, dtype=np.float64)),
+    "kaiming_normal_": (nn.init.kaiming_normal_, partial(nn.init.he_normal, dtype=np.float64)),
+    "orthogonal_": (nn.init.orthogonal_, partial(nn.init.orthogonal, dtype=np.float64)),
+    "uniform_": (
+        lambda p, rng: nn.init.uniform_(p, -1, 2, rng=rng),
+        lambda shape, rng: np.random.default_rng(rng).uniform(-1, 2, shape),
+    ),
+    "normal_": (
+        lambda p, rng: nn.init.normal_(p, 1, 2, rng=rng),
+        lambda shape, rng: np.random.default_rng(rng).normal(1, 2, shape),
+    ),
+    "constant_": (lambda p, rng: nn.init.constant_(p, 0.1), lambda shape, rng: np.full(shape, 0.1)),  # noqa: ARG005
+    "zeros_": (lambda p, rng: nn.init.zeros_(p), lambda shape, rng: np.zeros(shape)),  # noqa: ARG005
+    "ones_": (lambda p, rng: nn.init.ones_(p), lambda shape, rng: np.ones(shape)),  # noqa: ARG005
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_parameters_that_are_filled(name: str) -> None:
+    fill, array = FILLED[name]
+    for dtype in (np.float32, np.float64):
+        layer = nn.Linear(4, 3, dtype=dtype, rng=0)
+        weight = layer.weight
+        assert fill(weight, rng=5) is weight
+        assert layer.weight is weight
+        assert weight.dtype == dtype
+        np.testing.assert_array_equal(weight.data, array((3, 4), rng=5).astype(dtype))
+    with pytest.raises(TypeError, match=r"nn\.Parameter is filled, got ndarray"):
+        fill(np.zeros((3, 4)), rng=0)

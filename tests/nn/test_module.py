@@ -287,7 +287,13 @@ def test_a_network_in_another_dtype() -> None:
 
 
 def test_texts() -> None:
-    assert repr(network()) == "Sequential(\n  (0): Linear(4, 5)\n  (1): ReLU()\n  (2): Linear(5, 3)\n)"
+    assert repr(network()).splitlines() == [
+        "Sequential(",
+        "  (0): Linear(4, 5)  # weight (5, 4), bias (5,): 25 parameters",
+        "  (1): ReLU()",
+        "  (2): Linear(5, 3)  # weight (3, 5), bias (3,): 18 parameters",
+        ")  # 43 parameters",
+    ]
     lines = network().summary((7, 4)).splitlines()
     assert lines[2].split() == ["0:", "Linear", "(7,", "5)", "25"]
     assert lines[-1].startswith("43 parameters")
@@ -319,6 +325,102 @@ def test_options_are_shown_beside_the_modules_below() -> None:
     assert lines[0] == "LSTM("
     assert "num_layers=2" in lines[1]
     assert "Dropout(p=0.5)" in lines[2]
+
+
+def test_texts_count_what_is_shared_once_and_say_what_is_frozen() -> None:
+    first, second = nn.Linear(4, 4, rng=0), nn.Linear(4, 4, rng=0)
+    second.weight = first.weight
+    second.bias.requires_grad = False
+    net = Scaled()
+    net.inner = nn.Sequential(first, nn.Sequential(second, first))
+    expected = [
+        "Scaled(",
+        "  # factor (3,): 3 parameters",
+        "  (inner): Sequential(",
+        "    (0): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters",
+        "    (1): Sequential(",
+        "      (0): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, 16 of them shared, 4 of them frozen",
+        "      (1): Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, shared",
+        "    )  # 24 parameters, 20 of them shared, 4 of them frozen",
+        "  )  # 24 parameters, 4 of them frozen",
+        ")  # 27 parameters, 4 of them frozen",
+    ]
+    for _ in range(2):
+        assert repr(net).splitlines() == expected
+    assert sum(p.data.size for p in net.parameters()) == 27
+    second.weight.requires_grad = False
+    assert repr(second) == "Linear(4, 4)  # weight (4, 4), bias (4,): 20 parameters, frozen"
+    assert repr(nn.Sequential(nn.ReLU())) == "Sequential(\n  (0): ReLU()\n)"
+    assert repr(nn.Linear(1, 1, bias=False)) == "Linear(1, 1, bias=False)  # weight (1, 1): 1 parameter"
+
+
+def test_what_a_module_holds() -> None:
+    net, shared = nn.Sequential(Scaled(), nn.BatchNorm1d(3)), nn.Tanh()
+    assert [type(m).__name__ for m in net.modules()] == ["Sequential", "Scaled", "Linear", "BatchNorm1d"]
+    assert [name for name, _ in nn.Sequential(shared, nn.ReLU(), shared).named_children()] == ["0", "1"]
+    assert list(net.children()) == [net[0], net[1]]
+    assert [array.shape for array in net.buffers()] == [(), (3,), (3,), ()]
+    assert net.get_submodule("0.inner") is net[0].inner
+    assert net.get_submodule("") is net
+    with pytest.raises(AttributeError, match=r"no module '0\.outer'"):
+        net.get_submodule("0.outer")
+    assert sum(p.numel() for p in net.parameters()) == 24
+    assert next(iter(net.state_dict(prefix="net."))) == "net.0.factor"
+    missing, unexpected = net.load_state_dict({"0.factor": np.zeros(3), "other": 1}, strict=False)
+    assert len(missing) == 8
+    assert unexpected == ["other"]
+    assert not net[0].factor.data.any()
+
+
+def test_held_under_names_that_are_given() -> None:
+    module = nn.Module()
+    module.register_parameter("w", nn.Parameter(np.ones(2)))
+    module.register_parameter("none", None)
+    module.register_buffer("nothing", None)
+    module.add_module("inner", nn.Linear(2, 2, rng=0))
+    assert list(module.state_dict()) == ["w", "inner.weight", "inner.bias"]
+    assert module.none is None
+    assert module.nothing is None
+    module.register_buffer("w", np.zeros(3))
+    assert [name for name, _ in module.named_parameters()] == ["inner.weight", "inner.bias"]
+    for name in ("a.b", "", "forward", "training", "_buffers"):
+        with pytest.raises(KeyError):
+            module.register_buffer(name, np.ones(2))
+        with pytest.raises(KeyError):
+            module.register_module(name, nn.Tanh())
+        with pytest.raises(KeyError):
+            module.register_parameter(name, None)
+    with pytest.raises(TypeError, match=r"make a nn\.Parameter"):
+        module.register_parameter("v", np.ones(2))
+    with pytest.raises(TypeError, match="is a module or None"):
+        module.register_module("v", np.ones(2))
+
+
+def test_all_at_once() -> None:
+    net = network()
+    for convert, dtype in ((net.half, np.float16), (net.double, np.float64), (net.float, np.float32)):
+        assert convert() is net
+        assert {p.dtype for p in net.parameters()} == {np.dtype(dtype)}
+    assert net[0].requires_grad_(False) is net[0]
+    loss_of(net).backward()
+    assert net[0].weight.grad is None
+    assert net[2].weight.grad is not None
+    net.zero_grad(set_to_none=False)
+    np.testing.assert_array_equal(net[2].weight.grad, np.zeros((3, 5)))
+    net.zero_grad()
+    assert net[2].weight.grad is None
+    with pytest.raises(TypeError, match=r"for part in module\.modules"):
+        net.apply(len)
+
+
+def test_names_stay_in_the_order_in_which_they_were_first_set() -> None:
+    layer = nn.Linear(2, 3, rng=0)
+    layer.weight = nn.Parameter(np.ones((3, 2), np.float32))
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    net = network()
+    setattr(net, "0", nn.Linear(4, 5, rng=0))
+    assert [name for name, _ in net.named_modules()] == ["", "0", "1", "2"]
+    net(X)
 
 
 def test_the_shape_of_a_parameter_without_gradients_makes_no_copy_each_time() -> None:

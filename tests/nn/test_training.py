@@ -212,6 +212,27 @@ def test_a_loss_with_parameters() -> None:
     assert loss.scale.data != 1
 
 
+def test_parameters_of_a_loss_are_those_of_now_where_it_is_measured() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            self.scale = nn.Parameter(np.array(3.0, np.float32))
+
+        def forward(self, outputs: Any, target: Any) -> Any:
+            return self.scale * F.cross_entropy(outputs, target) if not self.training else self.scale
+
+    loss, net = Scaled(), nn.Linear(4, 3, rng=0)
+    of = nn.training.evaluation.Evaluation(net, loss)
+    once = of([X], Y)[1]
+    assert isinstance(once, np.floating)
+    loss.scale.data = np.array(6.0)
+    np.testing.assert_allclose(of([X], Y)[1], 2 * once, rtol=1e-6)
+    assert loss.training
+    history = nn.fit(
+        net, loss, (X, Y), optim.SGD(loss.parameters(), lr=0.5), 2, validation=(X, Y), batch_size=60, progress=False
+    )
+    np.testing.assert_allclose(history["val_loss"], np.array([5.5, 5.0]) * once / 3, rtol=1e-5)
+
+
 def test_the_norm_of_the_gradients_is_bounded() -> None:
     net = nn.Linear(4, 3, rng=0).to(np.float64)
     before = net.arrays()

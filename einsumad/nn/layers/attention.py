@@ -18,6 +18,7 @@ from einsumad.nn.layers.linear import Linear
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.random import Random, generator_of
+from einsumad.nn.showing import headed
 
 
 class MultiHeadAttention(Module):
@@ -119,7 +120,7 @@ class MultiHeadAttention(Module):
         if not fits:
             axes = ("N, L", "N, S") if self.batch_first else ("L, N", "S, N")
             raise ea.ShapeError(
-                f"MultiHeadAttention({self.extra_repr()}) takes queries ({axes[0]}, {self.embed_dim}), keys and values "
+                f"{headed(self)} takes queries ({axes[0]}, {self.embed_dim}), keys and values "
                 f"({axes[1]}, {self.embed_dim}), all with or all without the axis N, got "
                 f"{', '.join(map(str, shapes))}"
             )

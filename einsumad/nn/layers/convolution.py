@@ -21,6 +21,7 @@ from einsumad.nn.initialisation import uniform_by_fan_in
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.random import Random, generator_of
+from einsumad.nn.showing import headed
 
 
 class Convolution(Module):
@@ -68,7 +69,7 @@ class Convolution(Module):
         shape = np.shape(x)
         if len(shape) not in (self.axes + 1, self.axes + 2) or shape[-1 - self.axes] != self.in_channels:
             sizes = "length" if self.axes == 1 else "height, width"
-            raise ea.ShapeError(f"{self!r} takes inputs (..., {self.in_channels}, {sizes}), got {shape}")
+            raise ea.ShapeError(f"{headed(self)} takes inputs (..., {self.in_channels}, {sizes}), got {shape}")
 
     def extra_repr(self) -> str:
         """The sizes, and the options that are not the usual ones."""

@@ -15,6 +15,7 @@ from einsumad.nn.initialisation import uniform_by_fan_in
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.random import Random, generator_of
+from einsumad.nn.showing import headed
 
 
 class Linear(Module):
@@ -39,7 +40,7 @@ class Linear(Module):
     def forward(self, x: Any) -> Any:
         """The layer for inputs ``(..., in_features)``."""
         if np.shape(x)[-1:] != (self.in_features,):
-            raise ea.ShapeError(f"{self!r} takes inputs (..., {self.in_features}), got {np.shape(x)}")
+            raise ea.ShapeError(f"{headed(self)} takes inputs (..., {self.in_features}), got {np.shape(x)}")
         y = x @ self.weight.T
         return y if self.bias is None else y + self.bias
 

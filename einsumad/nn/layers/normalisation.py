@@ -17,6 +17,7 @@ from einsumad.nn import functional
 from einsumad.nn.functional.normalisation import shape_of
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
+from einsumad.nn.showing import headed
 
 
 class _BatchNorm(Module):
@@ -54,7 +55,7 @@ class _BatchNorm(Module):
         """The layer; in training the running statistics go on."""
         shape = np.shape(input)
         if len(shape) not in self.ranks or shape[1] != self.num_features:
-            raise ea.ShapeError(f"{self!r} takes inputs {self.takes.format(self.num_features)}, got {shape}")
+            raise ea.ShapeError(f"{headed(self)} takes inputs {self.takes.format(self.num_features)}, got {shape}")
         by_batch = self.training or not self.track_running_stats
         y = functional.batch_norm(
             input, self.running_mean, self.running_var, self.weight, self.bias, by_batch, eps=self.eps

@@ -1,4 +1,4 @@
-"""Pooling layers, and the one that makes axes one.
+"""Pooling layers, and those that join and split axes.
 
 Owns them. Imports modules and their functions. Invariant: each is its function with fixed options.
 """
@@ -7,11 +7,17 @@ Owns them. Imports modules and their functions. Invariant: each is its function 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
+import numpy as np
+
+import einsumad as ea
 from einsumad.nn import functional
 from einsumad.nn.functional.windows import Numbers
 from einsumad.nn.module import Module
+from einsumad.nn.showing import headed
 
 
 class Pooling(Module):
@@ -125,3 +131,35 @@ class Flatten(Module):
     def extra_repr(self) -> str:
         """The axes."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """The axis `dim` as several of these sizes, of which one may be -1; rows of a table as pictures, for example.
+
+    Raises :class:`ShapeError` where the sizes do not fit.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> nn.Unflatten(1, (1, 8, -1))(np.zeros((5, 64))).shape
+    (5, 1, 8, 8)
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        self.dim, self.unflattened_size = int(dim), tuple([int(size) for size in unflattened_size])
+        if min(self.unflattened_size, default=-2) < -1 or self.unflattened_size.count(-1) > 1:
+            raise ValueError(f"sizes are whole numbers, of which one may be -1, got {unflattened_size}")
+
+    def forward(self, x: Any) -> Any:
+        """The array with more axes."""
+        shape = np.shape(x)
+        if not -len(shape) <= self.dim < len(shape):
+            raise ea.ShapeError(f"{headed(self)}: an array of shape {shape} has no axis {self.dim}")
+        at = self.dim % len(shape)
+        known = prod([size for size in self.unflattened_size if size != -1])
+        sizes = [shape[at] // max(known, 1) if size == -1 else size for size in self.unflattened_size]
+        if prod(sizes) != shape[at]:
+            raise ea.ShapeError(f"{headed(self)} does not fit an axis of size {shape[at]}, of shape {shape}")
+        return np.reshape(x, shape[:at] + tuple(sizes) + shape[at + 1 :])
+
+    def extra_repr(self) -> str:
+        """The axis and the sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -21,6 +21,7 @@ from einsumad.nn.layers.dropout import Dropout
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.random import Random, generator_of
+from einsumad.nn.showing import headed
 
 
 class Recurrent(Module):
@@ -82,12 +83,12 @@ class Recurrent(Module):
         if len(shape) not in (2, 3) or shape[-1] != self.input_size:
             first = "batch, seq" if self.batch_first else "seq, batch"
             raise ea.ShapeError(
-                f"{self._text()} takes inputs ({first}, {self.input_size}) or (seq, {self.input_size}), got {shape}"
+                f"{headed(self)} takes inputs ({first}, {self.input_size}) or (seq, {self.input_size}), got {shape}"
             )
         batched, swapped = len(shape) == 3, len(shape) == 3 and self.batch_first
         x = np.swapaxes(x, 0, 1) if swapped else x if batched else np.expand_dims(x, 1)
         if np.shape(x)[0] == 0:
-            raise ea.ShapeError(f"{self._text()} takes sequences of at least one step, got inputs of shape {shape}")
+            raise ea.ShapeError(f"{headed(self)} takes sequences of at least one step, got inputs of shape {shape}")
         output, states = self._run(x, self._initial(x, hx, batched))
         if not batched:
             output, states = output[:, 0], tuple([state[:, 0] for state in states])
@@ -99,9 +100,6 @@ class Recurrent(Module):
         options = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
         told = [f"{name}={getattr(self, name)}" for name, usual in options.items() if getattr(self, name) != usual]
         return ", ".join([str(self.input_size), str(self.hidden_size), *told])
-
-    def _text(self) -> str:
-        return f"{type(self).__name__}({self.extra_repr()})"
 
     def _ways(self) -> tuple[str, ...]:
         """What the names of parameters end with, for each direction."""
@@ -139,11 +137,11 @@ class Recurrent(Module):
             zeros = np.zeros((count, batch, self.hidden_size), np.result_type(x.dtype, self.weight_ih_l0.dtype))
             return (zeros,) * len(names)
         if len(names) > 1 and (not isinstance(hx, tuple | list) or len(hx) != len(names)):
-            raise TypeError(f"{self._text()} takes its initial states as a tuple ({', '.join(names)})")
+            raise TypeError(f"{headed(self)} takes its initial states as a tuple ({', '.join(names)})")
         given = tuple(hx) if len(names) > 1 else (hx,)
         for name, state in zip(names, given, strict=True):
             if np.shape(state) != needed:
-                raise ea.ShapeError(f"{self._text()}: {name} has shape {needed} here, got {np.shape(state)}")
+                raise ea.ShapeError(f"{headed(self)}: {name} has shape {needed} here, got {np.shape(state)}")
         return given if batched else tuple([np.expand_dims(state, 1) for state in given])
 
 

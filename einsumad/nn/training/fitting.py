@@ -47,7 +47,7 @@ class _Run:
         while len(self.history) < count and not self.history.stopped:
             record = self._epoch(len(self.history) + 1, count)
             self.history.records.append(record)
-            _advance(self.parts["scheduler"], record)
+            advance(self.parts["scheduler"], record)
             if stopping is not None and stopping.is_over(record, self.model):
                 self.history.stopped = f"{stopping.monitor} has not become better for {stopping.waited} epochs"
             if checkpoint is not None and (self.history.stopped or checkpoint.is_due(len(self.history), count)):
@@ -131,7 +131,7 @@ def _batches(data: Any, batch_size: int, *, shuffle: bool, rng: Any) -> Batches:
     return batches
 
 
-def _advance(scheduler: Any, record: Record) -> None:
+def advance(scheduler: Any, record: Record) -> None:
     """Step a schedule; one that watches a measure is given it."""
     if isinstance(scheduler, ReduceLROnPlateau):
         scheduler.step(record.get("val_loss", record["loss"]))

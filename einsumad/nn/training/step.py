@@ -1,8 +1,8 @@
 """One step of training as one compiled plan: value, gradients, and what the optimiser makes of them.
 
-Owns :class:`TrainingStep`. Imports modules, the context of calls and optimisers. Invariant: a plan is made once for
-each form of a batch and found again by its structure; between steps everything that changes is kept here, and the model
-has it after `store`.
+Owns :class:`TrainingStep`. Imports the objective, the context of calls and optimisers. Invariant: a plan is made once
+for each form of a batch and found again by its structure; between steps everything that changes is kept here, and the
+model has it after `store`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from einsumad.nn.context import Draw, Given, Recorded, calling, no_grad, within_
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
+from einsumad.nn.training.objective import Objective
 from einsumad.optim import Optimizer, clipped_by_norm
 
 
@@ -29,19 +30,6 @@ class _Held(NamedTuple):
     states: list[dict[str, Any]]
 
 
-class _Objective(Module):
-    """A model and its loss as one module, so that a loss may have parameters too."""
-
-    def __init__(self, model: Module, loss: Callable[..., Any]) -> None:
-        self.model = model
-        self.loss = loss
-
-    def forward(self, *batch: Any) -> tuple[Any, Any]:
-        """The loss and the outputs, for inputs and, last, the target."""
-        outputs = self.model(*batch[:-1])
-        return self.loss(outputs, batch[-1]), outputs
-
-
 class TrainingStep:
     """A step of training: call it with the arrays of a batch, the inputs and then the target.
 
@@ -52,7 +40,7 @@ class TrainingStep:
     def __init__(
         self, model: Module, loss: Callable[..., Any], optimizer: Optimizer, clip_norm: float | None = None
     ) -> None:
-        self._objective = _Objective(model, loss)
+        self._objective = Objective(model, loss)
         self._optimizer = optimizer
         self._clip_norm = clip_norm
         named = {id(parameter): name for name, parameter in self._objective.named_parameters()}
@@ -106,7 +94,7 @@ class TrainingStep:
         if form not in self._requests:
             recorded = Recorded()
             with no_grad(), calling({}, recorded), within_call():
-                self._objective(*batch)
+                self._objective(batch[:-1], batch[-1])
             self._requests[form] = recorded.requests
         return self._requests[form]
 
@@ -123,7 +111,7 @@ class TrainingStep:
         def called(learned: list[Any]) -> tuple[Any, Any, dict[str, Any]]:
             named = {**held.fixed, **held.buffers, **dict(zip(self._names, learned, strict=True))}
             with calling(values_by_identity(self._objective, named), Given(draws)) as call, within_call():
-                loss, outputs = self._objective(*batch)
+                loss, outputs = self._objective(batch[:-1], batch[-1])
             changed = {
                 name: call.updates[id(buffer)]
                 for name, buffer in self._objective.named_buffers()
