@@ -1,7 +1,7 @@
 """Structural operands of a product: each becomes a reading of other operands, or a writing of the result.
 
-Owns how affine tensors and selections act. Imports the graph and the primitives. Invariant: no structural operand is
-left for the contraction, and only those are written out that have an index twice or share it as theirs.
+Owns how affine tensors and selections act. Imports readings, their costs, the graph and primitives. Invariant: no
+structural operand is left for the contraction, and only those are written out that have an index twice or share it.
 
 An affine tensor or a selection says ``[at = f(places)]``. If `at` is summed, every factor that has it is read at f:
 
@@ -18,58 +18,14 @@ index, ``[k = f(p)] [k = g(q)]``, meet in it: what has p is written to k first, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import ceil, floor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
-
-from einsumad.errors import InternalError
-from einsumad.graph import (
-    BOOL,
-    Affine,
-    Einsum,
-    Labels,
-    Node,
-    Ones,
-    Selection,
-    Structural,
-    affine,
-    einsum,
-    ones,
-    selection,
-    zero,
-)
-from einsumad.planning.primitives import Factor, always_inside, has_sum, is_padding, layout, reach
+from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
+from einsumad.planning.map_costs import reading_cost, writing_cost
+from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
+from einsumad.planning.readings import Map, inside, orientations, read
 from einsumad.planning.resolve import Resolved, size_of
 from einsumad.records import record
-
-_MASKED = 3
-"""How many times as much an entry costs that is kept from zeros by a mask as one that is read."""
-_WRITTEN = 3
-"""How many times as much an entry costs that is added at its place, or read along a diagonal, as one that is read."""
-_MULTIPLIED = 16
-"""How many products of entries, in a product of matrices, cost as much as an entry that is read or written."""
-
-
-@record
-class Map:
-    """``[at = f(places)]`` with the structural node that says it."""
-
-    node: Affine | Selection
-    at: int
-    places: Labels
-
-    @property
-    def labels(self) -> Labels:
-        """The labels of the node's axes."""
-        return (self.at, *self.places) if isinstance(self.node, Affine) else (*self.places, self.at)
-
-    def typed(self, dtype: np.dtype) -> Factor:
-        """The structural factor in a dtype."""
-        node = self.node
-        if isinstance(node, Affine):
-            return Factor(affine(node.shape[0], node.shape[1:], node.strides, node.offset, dtype), self.labels)
-        return Factor(selection(node.operands[0], node.shape[-1], dtype), self.labels)
 
 
 @record
@@ -158,7 +114,11 @@ class _State:
         """The first map along which the result can be written, unless it costs less to read along it."""
         for position, factor in enumerate(pending):
             free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
-            written = [(self._writing_cost(each), 0, each) for each in free if each.at in self.output]
+            written = [
+                (writing_cost(each, self.factors, self.output, self.sizes), 0, each)
+                for each in free
+                if each.at in self.output
+            ]
             if written:
                 read = [(self._cost(each), 1, each) for each in free if each.at not in self.output]
                 _, _, chosen = min([*written, *read], key=lambda candidate: candidate[:2])
@@ -195,30 +155,10 @@ class _State:
         return not holding or not all(holding)
 
     def _cost(self, chosen: Map) -> int:
-        """The entries of what is read along the map, of what has to be kept from zeros then, and the product."""
-        places = {*chosen.places}
-        volume = 0
-        for f in self._held(chosen.at):  # a place that it has is read along a diagonal
-            volume += (1 if places.isdisjoint(f.labels) else _WRITTEN) * self._size({*f.labels} | places, chosen)
-        if not always_inside(chosen.node):
-            met = [{*f.labels} for f in self.factors if chosen.at not in f.labels]
-            volume += _MASKED * sum([self._size(held, chosen) for held in met if held <= places or places <= held])
-        return volume + self._product(chosen)
-
-    def _held(self, label: int) -> list[Factor]:
-        return [f for f in (*self.factors, *self.masks) if label in f.labels]
-
-    def _size(self, labels: set[int], chosen: Map) -> int:
-        return size_of(labels - {chosen.at}, self.sizes)
-
-    def _product(self, chosen: Map) -> int:
-        """What the product costs when the map is applied, on the scale of entries read."""
-        met = {label for f in self.factors for label in f.labels}
-        return self._size(met | {*chosen.places}, chosen) // _MULTIPLIED
+        return reading_cost(chosen, self.factors, self.masks, self.sizes)
 
     def _writing_cost(self, chosen: Map) -> int:
-        """The entries of what is written along the map, and the product."""
-        return _WRITTEN * self._size({*self.output, *chosen.places}, chosen) + self._product(chosen)
+        return writing_cost(chosen, self.factors, self.output, self.sizes)
 
     def apply(self, chosen: Map) -> None:
         """Read all that has the determined index along the map; write the result along it if that is an axis of it."""
@@ -294,93 +234,6 @@ def _unspread(factor: Factor) -> Factor:
     if any(node.shape[axis] != 1 for axis in range(len(labels)) if axis not in axes):
         return factor
     return Factor(core, tuple([labels[axis] for axis in axes]))
-
-
-def orientations(factor: Factor) -> Iterator[Map]:
-    """The ways to read a structural factor as a map: as it is, and solved for each place of stride 1 or -1."""
-    node, labels = factor
-    if isinstance(node, Selection):
-        yield Map(node, labels[-1], labels[:-1])
-        return
-    if not isinstance(node, Affine):
-        raise InternalError(f"a {type(node).__name__} is no map")
-    yield Map(node, labels[0], labels[1:])
-    for place, stride in enumerate(node.strides):
-        if abs(stride) == 1:
-            yield _solved(node, labels, place)
-
-
-def _solved(node: Affine, labels: Labels, place: int) -> Map:
-    """``at = offset + s p + ...``, with s = ±1, as ``p = s (at - offset - ...)``."""
-    sign = node.strides[place]
-    others = [k for k in range(len(node.strides)) if k != place]
-    sizes = [node.shape[0], *[node.shape[k + 1] for k in others]]
-    strides = [sign, *[-sign * node.strides[k] for k in others]]
-    solved = affine(node.shape[place + 1], sizes, strides, -sign * node.offset, node.dtype)
-    if not isinstance(solved, Affine):
-        raise InternalError("an affine tensor solved for a place is an affine tensor")
-    return Map(solved, labels[place + 1], (labels[0], *[labels[k + 1] for k in others]))
-
-
-def read(factor: Factor, chosen: Map) -> Factor:
-    """``G[places, ..] = F[f(places), ..]``, zero outside of the bounds."""
-    node = chosen.node
-    if isinstance(node, Affine) and not always_inside(node) and not is_padding(node):
-        return _read_padded(factor, chosen)
-    structural, places = chosen.typed(factor.node.dtype)
-    output = tuple(
-        dict.fromkeys([label for held in factor.labels for label in (chosen.places if held == chosen.at else (held,))])
-    )
-    product = einsum([factor.node, structural], [factor.labels, places], output, 1, factor.node.dtype)
-    return Factor(product, output)
-
-
-def _read_padded(factor: Factor, chosen: Map) -> Factor:
-    """First the factor with zeros before and behind, then the map, which stays within that."""
-    node = chosen.node
-    if not isinstance(node, Affine):
-        raise InternalError("a selection stays within its bounds")
-    if len(node.strides) == 1 and abs(node.strides[0]) > 1:
-        return _read_cut(factor, chosen, node)
-    low, high = reach(node)
-    low, high = min(low, 0), max(high, node.shape[0] - 1)
-    fresh = max([*factor.labels, *chosen.labels]) + 1
-    padded = affine(node.shape[0], [high - low + 1], [1], low, factor.node.dtype)
-    within = affine(high - low + 1, node.shape[1:], node.strides, node.offset - low, factor.node.dtype)
-    if not isinstance(padded, Affine) or not isinstance(within, Affine):
-        raise InternalError("a padded axis is longer than the axis")
-    once = read(factor, Map(padded, chosen.at, (fresh,)))
-    return read(once, Map(within, fresh, chosen.places))
-
-
-def _read_cut(factor: Factor, chosen: Map, node: Affine) -> Factor:
-    """First the map at the places where it stays within the bounds, then zeros before and behind them.
-
-    Of many places with a long stride few are within, and an axis that has room for all of them would be long.
-    """
-    (size, places), (stride,) = node.shape, node.strides
-    ends = (-node.offset / stride, (size - 1 - node.offset) / stride)
-    first, last = max(ceil(min(ends)), 0), min(floor(max(ends)), places - 1)
-    if first > last:  # no place is within, which sizes and strides do not show
-        sizes = {**dict(zip(factor.labels, factor.node.shape, strict=True)), chosen.places[0]: places}
-        output = tuple(dict.fromkeys([chosen.places[0] if k == chosen.at else k for k in factor.labels]))
-        return Factor(zero([sizes[label] for label in output], factor.node.dtype), output)
-    fresh = max([*factor.labels, *chosen.labels]) + 1
-    within = affine(size, [last - first + 1], [stride], node.offset + stride * first, factor.node.dtype)
-    padded = affine(last - first + 1, [places], [1], -first, factor.node.dtype)
-    if not isinstance(padded, Affine):
-        raise InternalError("a map that leaves the bounds has places outside of them")
-    if isinstance(within, Affine):
-        once = read(factor, Map(within, chosen.at, (fresh,)))
-    else:  # an axis of one entry, read at one place
-        once = Factor(factor.node, tuple([fresh if label == chosen.at else label for label in factor.labels]))
-    return read(once, Map(padded, fresh, chosen.places))
-
-
-def inside(chosen: Map) -> Factor:
-    """The mask that is true where the map stays within the bounds."""
-    structural, places = chosen.typed(BOOL)
-    return Factor(einsum([structural], [places], chosen.places, 1, BOOL), chosen.places)
 
 
 def written(core: Factor, writing: Writing, sizes: dict[int, int]) -> Factor:

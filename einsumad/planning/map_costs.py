@@ -1,0 +1,47 @@
+"""What it costs to apply a map of indices to a product.
+
+Owns this estimate. Imports readings. Invariant: it is a whole number that follows from labels and sizes alone, on the
+scale of entries that are read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from einsumad.planning.primitives import Factor, always_inside
+from einsumad.planning.readings import Map
+from einsumad.planning.resolve import size_of
+
+_MASKED = 3
+"""How many times as much an entry costs that is kept from zeros by a mask as one that is read."""
+_WRITTEN = 3
+"""How many times as much an entry costs that is added at its place, or read along a diagonal, as one that is read."""
+_MULTIPLIED = 16
+"""How many products of entries, in a product of matrices, cost as much as an entry that is read or written."""
+
+
+def reading_cost(chosen: Map, factors: Sequence[Factor], masks: Sequence[Factor], sizes: dict[int, int]) -> int:
+    """The entries of what is read along the map, of what has to be kept from zeros then, and the product."""
+    places, volume = {*chosen.places}, 0
+    for f in (*factors, *masks):
+        if chosen.at in f.labels:  # a place that it has is read along a diagonal
+            volume += (1 if places.isdisjoint(f.labels) else _WRITTEN) * _size({*f.labels} | places, chosen, sizes)
+    if not always_inside(chosen.node):
+        met = [{*f.labels} for f in factors if chosen.at not in f.labels]
+        volume += _MASKED * sum([_size(held, chosen, sizes) for held in met if held <= places or places <= held])
+    return volume + _product(chosen, factors, sizes)
+
+
+def writing_cost(chosen: Map, factors: Sequence[Factor], output: Sequence[int], sizes: dict[int, int]) -> int:
+    """The entries of what is written along the map, and the product."""
+    return _WRITTEN * _size({*output, *chosen.places}, chosen, sizes) + _product(chosen, factors, sizes)
+
+
+def _product(chosen: Map, factors: Sequence[Factor], sizes: dict[int, int]) -> int:
+    """What the product costs when the map is applied."""
+    met = {label for f in factors for label in f.labels}
+    return _size(met | {*chosen.places}, chosen, sizes) // _MULTIPLIED
+
+
+def _size(labels: set[int], chosen: Map, sizes: dict[int, int]) -> int:
+    return size_of(labels - {chosen.at}, sizes)
