@@ -48,6 +48,7 @@ def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
     """A product with masks on its unsafe factors, and with a product inside where that takes no new mask."""
     if not isinstance(node, Einsum) or node.dtype.kind != "f":
         return node
+    node = _without_held_masks(node, unsafe, supports)
     places = [k for k, operand in enumerate(node.operands) if operand in unsafe]
     for place in places:
         inside = _met_first(node, place, supports)
@@ -58,6 +59,22 @@ def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
             supports.enter(inner)
             return _guarded_product(outer(inner), unsafe, supports)
     return _with_masks(node, places, supports) if places else node
+
+
+def _without_held_masks(node: Einsum, unsafe: set[Node], supports: Supports) -> Einsum:
+    """The product without the masks outside of which one of its factors is zero and no other may be infinite."""
+    pairs = list(zip(node.operands, node.inputs, strict=True))
+    factors = [(operand, supports.placed(operand, labels)) for operand, labels in pairs if not is_mask(operand)]
+
+    def is_held(mask: Placed) -> bool:
+        open_to = [operand for operand, held in factors if mask not in held]
+        return len(open_to) < len(factors) and unsafe.isdisjoint(open_to)
+
+    kept = [pair for pair in pairs if not (is_mask(pair[0]) and is_held(pair))]
+    if len(kept) == len(pairs):
+        return node
+    operands, inputs = zip(*kept, strict=True)
+    return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
 def _met_first(node: Einsum, place: int, supports: Supports) -> set[int]:

@@ -14,8 +14,10 @@ from einsumad.functions import apply, call, elementwise_function, stays_finite, 
 from einsumad.functions.finite import FINITE
 from einsumad.graph import BOOL, Einsum, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit
 from einsumad.graph.verify import verify
+from einsumad.nn import functional
 from einsumad.planning import make_plan
 from einsumad.planning.guards import guarded
+from einsumad.planning.kernels import Group
 from einsumad.planning.primitives import is_mask
 
 
@@ -211,3 +213,26 @@ def test_what_a_mask_does_not_reach_is_multiplied_first_by_what_lies_between() -
     assert np.isnan(expected[2])
     assert not expected[[0, 1, 3]].any()
     np.testing.assert_array_equal(run(node, dict(zip((x, w, mask, r), values, strict=True))), expected)
+
+
+def test_a_mask_that_a_factor_holds_is_left_out_beside_finite_factors() -> None:
+    """``log(x)²`` times a number: the logarithm is selected where it is made, and zero elsewhere."""
+    number = variable("number")
+    chosen = multiply(n, LOG)
+    product = einsum([n, chosen, chosen, number], [(0,), (0,), (0,), ()], (0,))
+    assert guarded([product]) == (einsum([chosen, chosen, number], [(0,), (0,), ()], (0,)),)
+    beside = einsum([n, chosen, apply("log", A)], [(1,), (1,), (0, 1)], (0, 1))
+    assert guarded([beside]) == (beside,)
+
+
+def test_a_step_of_adam_selects_nothing_that_was_selected() -> None:
+    """Its squares of gradients hold no mask but those of the gradients."""
+    x, w, t = np.ones((4, 3)), np.arange(6.0).reshape(3, 2), np.array([0, 1, 1, 0])
+
+    def step(w: Any, moment: Any, share: Any) -> Any:
+        gradient = ea.grad(lambda w: functional.cross_entropy(np.maximum(x @ w, 0), t))(w)
+        return share * gradient * gradient + moment
+
+    steps = ea.explain(ea.compile(step), w, np.zeros((3, 2)), 0.1).plan.steps
+    masked = [step for step in steps if isinstance(step.kernel, Group) and step.kernel.masks and step.shape == (3, 2)]
+    assert not masked

@@ -22,8 +22,8 @@ from einsumad.records import record, replace
 
 ENTRYWISE = (Group, Sum, Apply, Choose)
 
-_BLOCK = 2**15
-"""Entries of a block: a few of them stay in the cache that a core has for itself."""
+_BLOCK = 2**18
+"""Bytes of a block: a few of them stay in the cache that a core has for itself."""
 _SHARES = 8
 """Blocks of a step alone, which are there for threads only."""
 _SIDE = 128
@@ -169,7 +169,9 @@ def _block(run: Run, registers: Registers, order: Labels) -> Shape:
     limits = dict.fromkeys([*crossed, order[-1]], _SIDE) if crossed else {}
     for axis, limit in limits.items():
         block[axis] = min(shape[axis], limit)
-    most = _BLOCK if crossed or len(run) > 1 else max(_BLOCK, -(-prod(shape) // _SHARES))
+    most = _BLOCK // run[0].dtype.itemsize
+    if not crossed and len(run) == 1:
+        most = max(most, -(-prod(shape) // _SHARES))
     for axis in reversed(order):
         room = most // prod(block)
         if axis not in limits and room > 1:
