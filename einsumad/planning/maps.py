@@ -187,7 +187,7 @@ class _State:
         return not holding or not all(holding)
 
     def _cost(self, chosen: Map) -> int:
-        """The entries of what is read along the map, those read with padding and a mask counted as more."""
+        """The entries of what is read along the map and of the mask that it needs; padded ones are counted as more."""
         volume = sum(
             [
                 size_of({*f.labels, *chosen.places} - {chosen.at}, self.sizes)
@@ -195,7 +195,9 @@ class _State:
                 if chosen.at in f.labels
             ]
         )
-        return volume if always_inside(chosen.node) else _PADDED * volume
+        if always_inside(chosen.node):
+            return volume
+        return _PADDED * volume + self._needs_mask(chosen) * size_of(chosen.places, self.sizes)
 
     def _written_volume(self, chosen: Map) -> int:
         """The entries of the product that is written along the map."""
