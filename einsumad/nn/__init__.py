@@ -49,10 +49,12 @@ from einsumad.nn.training import (
     Checkpoint,
     EarlyStopping,
     History,
+    SecondOrderStep,
     TrainingStep,
     accuracy,
     evaluate,
     fit,
+    objective,
     predict,
 )
 
@@ -99,6 +101,7 @@ __all__ = [
     "RMSNorm",
     "ReLU",
     "Saved",
+    "SecondOrderStep",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -117,6 +120,7 @@ __all__ = [
     "load",
     "manual_seed",
     "no_grad",
+    "objective",
     "predict",
     "save",
 ]

@@ -7,16 +7,18 @@ has it after `store`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import einsumad as ea
-from einsumad.nn.context import Draw, Given, Recorded, calling, no_grad, within_call
+from einsumad.nn.context import Given, calling, within_call
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
+from einsumad.nn.training.composed import Composed
+from einsumad.nn.training.drawing import Draws, modes_of
 from einsumad.optim import Optimizer, clipped_by_norm
 
 
@@ -29,19 +31,6 @@ class _Held(NamedTuple):
     states: list[dict[str, Any]]
 
 
-class _Objective(Module):
-    """A model and its loss as one module, so that a loss may have parameters too."""
-
-    def __init__(self, model: Module, loss: Callable[..., Any]) -> None:
-        self.model = model
-        self.loss = loss
-
-    def forward(self, *batch: Any) -> tuple[Any, Any]:
-        """The loss and the outputs, for inputs and, last, the target."""
-        outputs = self.model(*batch[:-1])
-        return self.loss(outputs, batch[-1]), outputs
-
-
 class TrainingStep:
     """A step of training: call it with the arrays of a batch, the inputs and then the target.
 
@@ -52,23 +41,13 @@ class TrainingStep:
     def __init__(
         self, model: Module, loss: Callable[..., Any], optimizer: Optimizer, clip_norm: float | None = None
     ) -> None:
-        self._objective = _Objective(model, loss)
+        self._objective = Composed(model, loss)
         self._optimizer = optimizer
         self._clip_norm = clip_norm
-        named = {id(parameter): name for name, parameter in self._objective.named_parameters()}
         self._learned: list[Parameter] = [p for group in optimizer.param_groups for p in group["params"]]
-        lost = [p.shape for p in self._learned if id(p) not in named]
-        if lost:
-            raise ValueError(
-                f"the optimiser has {len(lost)} parameters that the model has not, of shapes {lost}: was it made for "
-                "another model? It is made with model.parameters()"
-            )
-        frozen = [named[id(p)] for p in self._learned if not p.requires_grad]
-        if frozen:
-            raise ValueError(f"{', '.join(frozen)} do not require gradients: leave them out of the optimiser")
-        self._names = [named[id(p)] for p in self._learned]
+        self._names = self._objective.names_of(self._learned)
         self._compiled = ea.compile(self._step)
-        self._requests: dict[Any, list[tuple[np.random.Generator, Draw]]] = {}
+        self._draws = Draws(self._objective)
         self.load()
 
     def load(self) -> None:
@@ -90,25 +69,14 @@ class TrainingStep:
 
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
-        modes = tuple([module.training for _, module in self._objective.named_modules()])
-        draws = [how(generator) for generator, how in self._drawn(modes, batch)]
-        structure = modes, self._optimizer.flags()
+        draws = self._draws(batch)
+        structure = modes_of(self._objective), self._optimizer.flags()
         loss, outputs, values, states, updates = self._compiled(
             structure, self._held, self._optimizer.numbers(), draws, batch
         )
         self._held = _Held(values, self._held.fixed, {**self._held.buffers, **updates}, states)
         self._optimizer.take(states)
         return loss, outputs
-
-    def _drawn(self, modes: tuple[bool, ...], batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
-        """What random numbers a call on such a batch draws, in order; found by a call that changes nothing."""
-        form = modes, tuple([(array.shape, array.dtype) for array in batch])
-        if form not in self._requests:
-            recorded = Recorded()
-            with no_grad(), calling({}, recorded), within_call():
-                self._objective(*batch)
-            self._requests[form] = recorded.requests
-        return self._requests[form]
 
     def _step(
         self,

@@ -21,14 +21,13 @@ from einsumad.optim.curvature.objective import Objective, Values, loss_of
 class Kronecker(NamedTuple):
     """``result ⊗ input``: the sum over samples of ``Bᵀ L B``, and the mean of ``a aᵀ``; `mean` is that of a.
 
-    `order` has the axes of the parameter, those of the result first; the first `results` of them are those.
+    `order` has the axes of the parameter, those of the result first.
     """
 
     result: Any
     input: Any
     mean: Any
     order: Any
-    results: Any
 
 
 class Joined(NamedTuple):
@@ -112,8 +111,7 @@ def _kronecker(layer: Layer, curvature: Any) -> Kronecker:
         _result_factor(layer, curvature),
         np.reshape(squares, (size, size)) / max(samples, 1),
         np.reshape(mean, -1) / max(samples, 1),
-        tuple([*layer.result, *layer.input]),
-        len(layer.result),
+        (*layer.result, *layer.input),
     )
 
 

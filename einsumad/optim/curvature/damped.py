@@ -36,10 +36,13 @@ class Damped(Region):
         return self.kept()
 
     def accepted(self, direction: Direction, ratio: float) -> State:
+        """Less damping where the model was good, more where it was poor."""
         return {**self.after(direction), "damping": accepted_damping(self.damping, ratio, self._least)}
 
     def rejected(self, direction: Direction | None, failures: int) -> None:  # noqa: ARG002 (of the base)
+        """More and more damping."""
         self.damping = rejected_damping(self.damping, failures)
 
     def given_up(self) -> State:
+        """The damping that was tried last."""
         return {**self.kept(), "damping": self.damping}

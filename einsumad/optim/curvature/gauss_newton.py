@@ -6,8 +6,8 @@ solved, that of the parameters or that of the outputs, and nothing over the limi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from einsumad import frontend as ea
 from einsumad.errors import LinearAlgebraError, MemoryLimitError
 from einsumad.optim.curvature.damped import Damped
 from einsumad.optim.curvature.flat import joined, parted, places_of
+from einsumad.optim.curvature.hyperparameters import above_zero, or_none
 from einsumad.optim.curvature.objective import Objective, Values, loss_of
 from einsumad.optim.curvature.optimizer import Direction, Point, Region, SecondOrderOptimizer, State
 from einsumad.optim.curvature.updates import damped_solution, dual_solution
-from einsumad.optim.first_order.groups import at_least_zero, flag
-from einsumad.optim.curvature.hyperparameters import above_zero, or_none
+from einsumad.optim.first_order.groups import Check, at_least_zero, flag
 from einsumad.planning import checked_limit, physical_memory, readable_bytes
 
 _ENTRY = np.dtype(np.float64).itemsize
@@ -37,20 +37,20 @@ class GaussNewton(SecondOrderOptimizer):
     - `damping`: that of the first step (default: a thousandth of the largest entry of the diagonal).
     - `compressed`: keep the matrix in its structure and solve by that, which saves memory and time where it is a
       Kronecker product, sparse, or cheap to eliminate in parts; of most networks it is dense.
-    - `memory_limit`: bytes for the matrix (default: the machine's memory). Above it :class:`MemoryLimitError` is raised.
+    - `memory_limit`: bytes for the matrix (default: the machine's memory); more raises :class:`MemoryLimitError`.
 
     Source: Levenberg 1944, Marquardt 1963; Schraudolph, Fast curvature matrix-vector products for second-order gradient
     descent, 2002; Nocedal and Wright, Numerical Optimization, 2nd ed. 2006, section 10.3. An example is that of
     :class:`Objective`.
     """
 
-    hyperparameters = {
+    hyperparameters: ClassVar[Mapping[str, Check]] = {
         "lr": above_zero,
         "damping": or_none(at_least_zero),
         "compressed": flag,
         "memory_limit": lambda _, limit: checked_limit(limit),
     }
-    initial_state = {"damping": None}
+    initial_state: ClassVar[Mapping[str, Any]] = {"damping": None}
 
     def __init__(
         self,
@@ -61,13 +61,7 @@ class GaussNewton(SecondOrderOptimizer):
         compressed: bool = False,
         memory_limit: int | None = None,
     ) -> None:
-        super().__init__(
-            params, {"lr": lr, "damping": damping, "compressed": compressed, "memory_limit": memory_limit}
-        )
-
-    def check(self, objective: Objective, values: Sequence[np.ndarray], args: Any) -> None:  # noqa: ARG002 (of the base)
-        """Refuse an objective whose outputs are not known."""
-        loss_of(objective)
+        super().__init__(params, {"lr": lr, "damping": damping, "compressed": compressed, "memory_limit": memory_limit})
 
     def region(self, objective: Objective, point: Point, state: State) -> Region:
         """The system of the parameters, in its structure or not, or that of the outputs."""
@@ -97,9 +91,7 @@ def gauss_newton_blocks(objective: Objective, values: Values, args: tuple[Any, .
 def gauss_newton_tensor(objective: Objective, values: Values, args: tuple[Any, ...]) -> Any:
     """``JᵀLJ`` in its structure."""
     loss = loss_of(objective)
-    transform = ea.gauss_newton(
-        lambda v: objective.outputs(v, *args), loss=lambda z: loss(z, *args), compressed=True
-    )
+    transform = ea.gauss_newton(lambda v: objective.outputs(v, *args), loss=lambda z: loss(z, *args), compressed=True)
     return transform(list(values))
 
 
@@ -183,7 +175,7 @@ class _Dual(_Matrix):
         self._gram, self._curvature = np.asarray(gram, np.float64), np.asarray(curvature, np.float64)
         self._residual, self._dtype = np.asarray(residual, np.float64), point.gradient.dtype
         self._gradient = point.gradient.astype(np.float64)
-        self._pull = lambda w: objective.ask(pulled_back, point.values, w, point.args)
+        self._objective, self._point = objective, point
         super().__init__(float(np.max(diagonal)), self._dtype, state["damping"], group["damping"])
 
     def direction(self) -> Direction | None:
@@ -191,7 +183,9 @@ class _Dual(_Matrix):
             found = dual_solution(self._gram, self._curvature, self._residual, self.damping)
         except np.linalg.LinAlgError:
             return None
-        return solved(-np.asarray(self._pull(found.astype(self._dtype)), np.float64), self._gradient, self.damping)
+        point = self._point
+        pulled = self._objective.ask(pulled_back, point.values, found.astype(self._dtype), point.args)
+        return solved(-np.asarray(pulled, np.float64), self._gradient, self.damping)
 
 
 def solved(vector: np.ndarray, gradient: np.ndarray, damping: float) -> Direction:

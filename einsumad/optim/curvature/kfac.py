@@ -1,13 +1,13 @@
 """Steps by blocks of layers: Kronecker products that are never multiplied out.
 
-Owns :class:`KFAC`. Imports the optimiser, blocks and updates. Invariant: the blocks give a direction only; how far it is
-followed, and what is predicted of it, comes from products with the whole Gauss–Newton matrix.
+Owns :class:`KFAC`. Imports the optimiser, blocks and updates. Invariant: the blocks give a direction only; how far it
+is followed, and what is predicted of it, comes from products with the whole Gauss–Newton matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,21 +16,21 @@ from einsumad.optim.curvature.blocks import layer_blocks
 from einsumad.optim.curvature.damped import Damped
 from einsumad.optim.curvature.flat import joined, parted
 from einsumad.optim.curvature.hyperparameters import above_zero, or_none, whole
-from einsumad.optim.curvature.objective import Objective, gauss_newton_product, loss_of
+from einsumad.optim.curvature.objective import Objective, gauss_newton_product
 from einsumad.optim.curvature.optimizer import Direction, Point, Region, SecondOrderOptimizer, State
 from einsumad.optim.curvature.solvers import System, averaged, factors_of, systems_of, text_of
 from einsumad.optim.curvature.updates import best_combination
-from einsumad.optim.first_order.groups import at_least_zero, flag, share
+from einsumad.optim.first_order.groups import Check, at_least_zero, flag, share
 
 
 class KFAC(SecondOrderOptimizer):
     """Steps by the Gauss–Newton matrix of each layer, as a Kronecker product ``G ⊗ A`` of two small matrices.
 
-    A layer is a parameter whose Jacobian is ``B[n,k,o] a[n,i]``: the weight of a linear layer, applied once, wherever it
-    is in a network. That is read off the structure of the Jacobian, so it is found in any function. With L, the second
-    derivative of the loss in the outputs of a sample, ``G = Σ BᵀLB`` and ``A = mean a aᵀ``; a bias is a further input of
-    ones. Other parameters have their own block as a matrix if they have at most `largest` entries, or else its diagonal;
-    :attr:`blocks` says what each has.
+    A layer is a parameter whose Jacobian is ``B[n,k,o] a[n,i]``: the weight of a linear layer, applied once, wherever
+    it is in a network. That is read off the structure of the Jacobian, so it is found in any function. With L, the
+    second derivative of the loss in the outputs of a sample, ``G = Σ BᵀLB`` and ``A = mean a aᵀ``; a bias is a further
+    input of ones. Other parameters have their own block as a matrix if they have at most `largest` entries, or else its
+    diagonal; :attr:`blocks` says what each has.
 
     The step is the multiple of this direction, and with `momentum` of the step before, that is best for the whole
     Gauss–Newton matrix. The damping λ follows from the ratio of the actual to the predicted decrease; a step that does
@@ -60,14 +60,14 @@ class KFAC(SecondOrderOptimizer):
     ('0: 3×3 ⊗ 2×2', '1: 1×1 ⊗ 3×3')
     """
 
-    hyperparameters = {
+    hyperparameters: ClassVar[Mapping[str, Check]] = {
         "lr": above_zero,
         "damping": or_none(at_least_zero),
         "momentum": flag,
         "decay": share,
         "largest": whole,
     }
-    initial_state = {"damping": None, "before": None, "factors": None, "averaged": 0}
+    initial_state: ClassVar[Mapping[str, Any]] = {"damping": None, "before": None, "factors": None, "averaged": 0}
 
     def __init__(
         self,
@@ -87,10 +87,6 @@ class KFAC(SecondOrderOptimizer):
     def blocks(self) -> tuple[str, ...]:
         """What each parameter has for a block; empty before the first step."""
         return self._shown
-
-    def check(self, objective: Objective, values: Sequence[np.ndarray], args: Any) -> None:  # noqa: ARG002 (of the base)
-        """Refuse an objective whose outputs are not known."""
-        loss_of(objective)
 
     def region(self, objective: Objective, point: Point, state: State) -> Region:
         """The blocks at the point, averaged with earlier ones, and what solves with them."""
@@ -122,9 +118,7 @@ class _Blocks(Damped):
         self._kept = {"factors": state["factors"], "averaged": state["averaged"]}
         if not group["decay"]:
             self._kept = {"factors": None, "averaged": 0}
-        self._product = lambda v: np.asarray(
-            objective.ask(gauss_newton_product, point.values, v.astype(dtype), point.args), np.float64
-        )
+        self._objective, self._point = objective, point
         self._before: list[np.ndarray] = []
         if group["momentum"] and state["before"] is not None:
             self._before = [np.asarray(state["before"], np.float64)]
@@ -141,6 +135,12 @@ class _Blocks(Damped):
         weights = best_combination(self._gradient, vectors, images, self.damping)
         step, image = (sum([w * v for w, v in zip(weights, parts, strict=True)]) for parts in (vectors, images))
         return Direction(step, float(self._gradient @ step), float(step @ image))
+
+    def _product(self, vector: np.ndarray) -> np.ndarray:
+        """The whole Gauss–Newton matrix times a vector."""
+        point = self._point
+        found = self._objective.ask(gauss_newton_product, point.values, vector.astype(point.gradient.dtype), point.args)
+        return np.asarray(found, np.float64)
 
     def kept(self) -> State:
         return {**self._kept, "before": self._before[0] if self._before else None}

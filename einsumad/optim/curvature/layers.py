@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from einsumad import frontend as ea
 from einsumad.compressed import CompressedTensor
 from einsumad.compressed.forms import position_of
 from einsumad.compressed.terms import Term
+from einsumad.graph import Leaf
 
 SAMPLE = 0
 """The index of samples in all products here."""
@@ -30,7 +32,7 @@ Labels = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """``coefficient · Π arrays[labels]`` over the axes, summed over all other labels; an axis no array has is spread."""
+    """``coefficient · Π arrays[labels]`` over the axes, summed over all other labels; axes that no array has spread."""
 
     coefficient: Any
     arrays: tuple[Any, ...]
@@ -39,9 +41,12 @@ class Product:
     sizes: Mapping[int, int]
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """What is equal for products of the same expressions over the same axes."""
-        return self.coefficient, tuple([array.node for array in self.arrays]), self.labels, self.axes
+    def identity(self) -> Any:
+        """What is equal for equal products: the expression, in normal form."""
+        if not self.arrays:
+            return self.coefficient, self.axes
+        product = self.coefficient * np.einsum(*self.operands(), list(dict.fromkeys(self.axes)))
+        return ea.simplify(product).node, self.axes
 
     def apart(self, kept: Collection[int], by: int) -> Product:
         """The same product with other labels, but for those that are kept."""
@@ -109,19 +114,22 @@ def _layer_of_term(term: Term, rows: int, arrays: Sequence[Any]) -> Layer | None
     if term.maps or not distinct or sample in (*others, *columns):
         return None
     reached = _connected(others, [labels for _, labels in term.factors], sample)
+    held = {label for _, labels in term.factors for label in labels}
+    reached |= {label for label in columns if label not in held and term.sizes[label] == 1}
     result = tuple([axis for axis, label in enumerate(columns) if label in reached])
-    input = tuple([axis for axis, label in enumerate(columns) if label not in reached])
-    inside = _connected([columns[axis] for axis in input], [labels for _, labels in term.factors], sample)
+    beside = tuple([axis for axis, label in enumerate(columns) if label not in reached])
+    inside = _connected([columns[axis] for axis in beside], [labels for _, labels in term.factors], sample)
     parts: dict[bool, list[tuple[Any, Labels]]] = {True: [], False: []}
-    for leaf, labels in term.factors:
-        parts[bool(inside.intersection(labels))].append((arrays[position_of(leaf)], labels))
+    for slot, labels in term.factors:
+        if isinstance(slot, Leaf):
+            parts[bool(inside.intersection(labels))].append((arrays[position_of(slot)], labels))
     outer = (sample, *others, *[columns[axis] for axis in result])
-    inner = (sample, *[columns[axis] for axis in input])
+    inner = (sample, *[columns[axis] for axis in beside])
     return Layer(
         (_product(term.coefficient, parts[False], outer, term.sizes),),
         _product(1, parts[True], inner, term.sizes),
         result,
-        input,
+        beside,
         rows,
     )
 

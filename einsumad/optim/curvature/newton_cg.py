@@ -5,16 +5,17 @@ Owns :class:`NewtonCG`. Imports the optimiser, objectives and updates. Invariant
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from einsumad.optim.curvature.hyperparameters import above_zero, whole
-from einsumad.optim.curvature.objective import Objective, gauss_newton_product, hessian_product, loss_of
+from einsumad.optim.curvature.objective import Objective, gauss_newton_product, hessian_product
 from einsumad.optim.curvature.optimizer import Direction, Point, Region, SecondOrderOptimizer, State
 from einsumad.optim.curvature.updates import accepted_radius, forcing_term, rejected_radius, steihaug
-from einsumad.optim.first_order.groups import at_least_zero
+from einsumad.optim.first_order.groups import Check, at_least_zero
 
 _PRODUCTS = {"hessian": hessian_product, "gauss_newton": gauss_newton_product}
 
@@ -51,25 +52,23 @@ class NewtonCG(SecondOrderOptimizer):
     array([1., 1.])
     """
 
-    hyperparameters = {
+    hyperparameters: ClassVar[Mapping[str, Check]] = {
         "lr": above_zero,
         "curvature": _curvature,
         "radius": above_zero,
         "max_products": whole,
     }
-    initial_state = {"radius": None, "norm": None, "forcing": None}
+    initial_state: ClassVar[Mapping[str, Any]] = {"radius": None, "norm": None, "forcing": None}
 
     def __init__(
         self, params: Any, lr: float = 1.0, *, curvature: str = "hessian", radius: float = 1.0, max_products: int = 100
     ) -> None:
-        super().__init__(
-            params, {"lr": lr, "curvature": curvature, "radius": radius, "max_products": max_products}
-        )
+        super().__init__(params, {"lr": lr, "curvature": curvature, "radius": radius, "max_products": max_products})
 
-    def check(self, objective: Objective, values: Any, args: Any) -> None:  # noqa: ARG002 (of the base)
-        """Refuse an objective without outputs, where the Gauss–Newton matrix is asked for."""
-        if self.param_groups[0]["curvature"] == "gauss_newton":
-            loss_of(objective)
+    @property
+    def needs_outputs(self) -> bool:
+        """Whether the curvature is that of Gauss and Newton."""
+        return bool(self.param_groups[0]["curvature"] == "gauss_newton")
 
     def region(self, objective: Objective, point: Point, state: State) -> Region:
         """The ball around the point."""

@@ -35,7 +35,8 @@ class Objective:
     >>> w.data.round(6)
     array([2., 3.])
 
-    `memory_limit` holds for each plan, in bytes (default: the machine's memory).
+    `memory_limit` holds for each plan, in bytes (default: the machine's memory). A subclass may say whose values these
+    are, in `parameters`.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Objective:
             if function is not None and not callable(function):
                 raise TypeError(f"{name} of an objective is a function, got {type(function).__name__}")
         self.outputs, self.loss, self.memory_limit = outputs, loss, memory_limit
+        self.parameters: tuple[Any, ...] | None = None
         self._plans: dict[Question, Callable[..., Any]] = {}
 
     @property
@@ -89,8 +91,9 @@ def hessian_product(objective: Objective, values: Values, vector: Any, args: tup
 
 
 def gauss_newton_product(objective: Objective, values: Values, vector: Any, args: tuple[Any, ...]) -> Any:
-    """``Jᵀ L J v`` with the Jacobian J of the outputs and the Hessian L of the loss in them: one forward and one
-    reverse sweep. It has no negative curvature where the loss is convex in the outputs.
+    """``Jᵀ L J v`` with the Jacobian J of the outputs and the Hessian L of the loss in them.
+
+    It takes one forward and one reverse sweep. Where the loss is convex in the outputs no curvature is negative.
 
     Source: N. N. Schraudolph, Fast curvature matrix-vector products for second-order gradient descent, 2002.
     """

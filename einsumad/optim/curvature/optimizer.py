@@ -7,16 +7,16 @@ the errors. Invariant: parameters and what is kept change together at the end of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from einsumad.optim.curvature.flat import moved
-from einsumad.optim.curvature.objective import Objective, value, value_and_gradient
+from einsumad.optim.curvature.objective import Objective, loss_of, value, value_and_gradient
 from einsumad.optim.curvature.updates import gain_ratio
-from einsumad.optim.first_order.groups import Check, check_distinct, checked, parameters_of
+from einsumad.optim.first_order.groups import Check, check_distinct, checked, is_parameter, parameters_of
 from einsumad.optim.vectors import rounding_of
 
 State: TypeAlias = dict[str, Any]
@@ -94,8 +94,8 @@ class SecondOrderOptimizer(ABC):
     :class:`Region` of a point.
     """
 
-    hyperparameters: Mapping[str, Check]
-    initial_state: Mapping[str, Any]
+    hyperparameters: ClassVar[Mapping[str, Check]]
+    initial_state: ClassVar[Mapping[str, Any]]
 
     def __init__(self, params: Any, given: Mapping[str, Any]) -> None:
         self.defaults = checked(given, self.hyperparameters, type(self).__name__)
@@ -107,8 +107,10 @@ class SecondOrderOptimizer(ABC):
     def region(self, objective: Objective, point: Point, state: State) -> Region:
         """The region of a point, with the trust that was kept."""
 
-    def check(self, objective: Objective, values: Sequence[np.ndarray], args: tuple[Any, ...]) -> None:
-        """Refuse an objective that has no steps of this kind, before anything is computed."""
+    @property
+    def needs_outputs(self) -> bool:
+        """Whether outputs and loss of an objective have to be known apart."""
+        return True
 
     def step(self, objective: Objective, *batch: Any) -> Any:
         """Take a step on a batch and give the loss before it. The loss on the batch is never larger afterwards.
@@ -120,21 +122,35 @@ class SecondOrderOptimizer(ABC):
                 f"{type(self).__name__}.step needs an optim.Objective, made once, and the batch after it, got "
                 f"{type(objective).__name__}"
             )
-        made = self.stepped(objective, [np.asarray(p.data) for p in self._parameters], objective.arguments(*batch))
+        strangers = objective.parameters is not None and list(map(id, objective.parameters)) != list(
+            map(id, self._parameters)
+        )
+        if strangers:
+            raise ValueError(
+                "the objective belongs to other parameters, or to these in another order: make it with those of the "
+                "optimiser"
+            )
+        values = [np.asarray(p.data) for p in self._parameters]
+        return self.advance(objective, values, objective.arguments(*batch)).loss
+
+    def advance(self, objective: Objective, values: Sequence[np.ndarray], args: tuple[Any, ...]) -> Stepped:
+        """Take the step from these values, which are those of the parameters, and keep what it makes."""
+        made = self.stepped(objective, values, args)
         for parameter, array in zip(self._parameters, made.values, strict=True):
             parameter.data = array
         self.take(made.state)
-        return made.loss
+        return made
 
     def stepped(self, objective: Objective, values: Sequence[np.ndarray], args: tuple[Any, ...]) -> Stepped:
         """The step from these values, with arguments as the objective gives them; nothing is changed."""
         held = list(values)
-        self.check(objective, held, args)
+        if self.needs_outputs:
+            loss_of(objective)
         found, outputs, gradient = objective.ask(value_and_gradient, held, args)
         if not np.isfinite(found) or not np.all(np.isfinite(gradient)):
             raise ValueError(
-                f"the loss is {found}, and {np.count_nonzero(~np.isfinite(gradient))} of {gradient.size} entries of its "
-                "gradient are not finite: a second-order step needs both finite"
+                f"the loss is {found}, and {np.count_nonzero(~np.isfinite(gradient))} of {gradient.size} entries of "
+                "its gradient are not finite: a second-order step needs both finite"
             )
         point = Point(held, args, found, outputs, gradient)
         region = self.region(objective, point, dict(self._state))
@@ -157,16 +173,20 @@ class SecondOrderOptimizer(ABC):
         """What it takes to go on from here: {"state": {name: ...}, "param_groups": [...]}; arrays are read-only."""
         group = {name: number for name, number in self.param_groups[0].items() if name != "params"}
         shapes = [tuple(np.shape(p.data)) for p in self._parameters]
-        return {"state": dict(self._state), "param_groups": [{**group, "params": shapes}]}
+        return {
+            "state": {name: _kept(part) for name, part in self._state.items()},
+            "param_groups": [{**group, "params": shapes}],
+        }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict` gave for an optimiser of the same kind and parameters of the same shapes.
 
         Raises :class:`ValueError` or :class:`TypeError` where it does not fit; nothing is changed then.
         """
-        if not isinstance(state_dict, Mapping) or set(state_dict) != {"state", "param_groups"}:
+        given: Any = state_dict
+        if not isinstance(given, Mapping) or set(given) != {"state", "param_groups"}:
             raise ValueError("a state of an optimiser is a dictionary with 'state' and 'param_groups'")
-        state, groups = state_dict["state"], state_dict["param_groups"]
+        state, groups = given["state"], given["param_groups"]
         if not isinstance(state, Mapping) or set(state) != {"step", *self.initial_state} or len(groups) != 1:
             raise ValueError(f"what is loaded is no state of {type(self).__name__}: it keeps {', '.join(self._state)}")
         shapes = [tuple(shape) for shape in groups[0].get("params", ())]
@@ -186,13 +206,12 @@ class SecondOrderOptimizer(ABC):
         return state
 
     def _listed(self, params: Any) -> list[Any]:
-        given = [params] if hasattr(params, "data") else params
-        found: list[Any] = list(given) if hasattr(given, "__iter__") and not isinstance(given, Mapping) else given
-        if isinstance(found, list) and found and isinstance(found[0], Mapping):
+        given = params if is_parameter(params) or isinstance(params, set | frozenset | str) else list(params)
+        if isinstance(given, list) and given and isinstance(given[0], Mapping):
             raise TypeError(f"{type(self).__name__} has no groups, as a step belongs to all parameters: pass one list")
-        found = parameters_of(given if isinstance(given, set | frozenset | str) else found)
+        found: list[Any] = list(parameters_of(given))
         check_distinct([{"params": found}])
-        if not found or not any(np.size(p.data) for p in found):
+        if not any(np.size(p.data) for p in found):
             raise ValueError(f"{type(self).__name__} was given no parameters, or only empty ones")
         frozen = [np.shape(p.data) for p in found if not p.requires_grad]
         if frozen:
@@ -222,15 +241,10 @@ def descended(
             ratio = gain_ratio(before, after, predicted, rounding)
             if after <= before and ratio > _ENOUGH:
                 return values, region.accepted(found, ratio)
-            if predicted <= rounding:
+            if 0 <= predicted <= rounding:
                 break
         region.rejected(found, failures)
     return point.values, None
-
-
-def as_float(function: Callable[[Any], Any]) -> Callable[[Any], np.ndarray]:
-    """The function with its result in double precision."""
-    return lambda argument: np.asarray(function(argument), np.float64)
 
 
 def _kept(part: Any) -> Any:

@@ -34,12 +34,12 @@ class _Layer(System):
     """A layer with the weight at a place, and perhaps a bias at another."""
 
     def __init__(self, block: Kronecker, factors: Factors, place: int, bias: int | None) -> None:
-        result, input, mean = factors
+        of_result, of_input, mean = factors
         if bias is not None:
-            input = np.block([[input, mean[:, None]], [mean, np.ones(1)]])
-        self._order, self._results = [int(axis) for axis in block.order], int(block.results)
+            of_input = np.block([[of_input, mean[:, None]], [mean, np.ones(1)]])
+        self._order = [int(axis) for axis in block.order]
         self._place, self._bias = place, bias
-        self._result, self._input = spectrum_of(result), spectrum_of(input)
+        self._result, self._input = spectrum_of(of_result), spectrum_of(of_input)
         self.scale = float(self._result.values[-1] * self._input.values[-1])
 
     def solve(self, right: Sequence[np.ndarray], damping: float) -> dict[int, np.ndarray]:

@@ -29,7 +29,7 @@ def spectrum_of(matrix: np.ndarray) -> Spectrum:
     return Spectrum(np.maximum(values, 0.0), vectors)
 
 
-def kronecker_solution(output: Spectrum, input: Spectrum, right: np.ndarray, damping: float) -> np.ndarray:
+def kronecker_solution(of_result: Spectrum, of_input: Spectrum, right: np.ndarray, damping: float) -> np.ndarray:
     """The X with ``G X A + λ X = right``: ``(G ⊗ A + λ 1) vec X = vec right`` in C order.
 
     With ``G = U g Uᵀ`` and ``A = V a Vᵀ`` it is ``U [(Uᵀ right V) / (g aᵀ + λ)] Vᵀ``.
@@ -41,9 +41,9 @@ def kronecker_solution(output: Spectrum, input: Spectrum, right: np.ndarray, dam
     >>> kronecker_solution(one, two, np.array([[2.0, 4.0]]), 1.0)
     array([[1., 1.]])
     """
-    turned = output.vectors.T @ np.asarray(right, np.float64) @ input.vectors
-    scaled = turned / (output.values[:, None] * input.values + damping)
-    found: np.ndarray = output.vectors @ scaled @ input.vectors.T
+    turned = of_result.vectors.T @ np.asarray(right, np.float64) @ of_input.vectors
+    scaled = turned / (of_result.values[:, None] * of_input.values + damping)
+    found: np.ndarray = of_result.vectors @ scaled @ of_input.vectors.T
     return found
 
 

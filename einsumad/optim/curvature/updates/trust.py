@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import inf, isfinite
 
 _POOR, _GOOD = 0.25, 0.75
-_COARSEST, _EXPONENT, _LEAST_FORCING, _SAFEGUARD = 0.5, 2.0, 1e-8, 0.1
+_SHORTEST = 1e-30
+_COARSEST, _FINEST, _SAFEGUARD = 0.5, 1e-8, 0.1
 
 
 def gain_ratio(before: float, after: float, predicted: float, rounding: float = 0.0) -> float:
@@ -55,13 +56,17 @@ def accepted_radius(radius: float, ratio: float, length: float, on_boundary: boo
     (2.0, 0.125)
     """
     if ratio < _POOR:
-        return 0.25 * length
+        return max(0.25 * length, _SHORTEST)
     return 2.0 * radius if ratio > _GOOD and on_boundary else radius
 
 
 def rejected_radius(length: float) -> float:
-    """A quarter of the length of the step that was taken back."""
-    return 0.25 * length
+    """A quarter of the length of the step that was taken back (as above).
+
+    >>> rejected_radius(1.0)
+    0.25
+    """
+    return max(0.25 * length, _SHORTEST)
 
 
 def forcing_term(norm: float, norm_before: float | None, forcing_before: float | None) -> float:
@@ -76,8 +81,8 @@ def forcing_term(norm: float, norm_before: float | None, forcing_before: float |
     """
     if norm_before is None or forcing_before is None or not norm_before > 0:
         return _COARSEST
-    chosen = _COARSEST * (norm / norm_before) ** _EXPONENT
-    kept = _COARSEST * forcing_before**_EXPONENT
+    chosen = _COARSEST * (norm / norm_before) ** 2
+    kept = _COARSEST * forcing_before**2
     if kept > _SAFEGUARD:
         chosen = max(chosen, kept)
-    return min(max(chosen, _LEAST_FORCING), _COARSEST)
+    return min(max(chosen, _FINEST), _COARSEST)
