@@ -101,8 +101,8 @@ def layer_factors(at: list[np.ndarray], x: np.ndarray, *, classes: bool) -> list
         B = V * (1 - h**2)
         sums[0] += B.T @ L[n] @ B
         sums[1] += L[n]
-        for mean, a in zip(means, (x[n], h), strict=True):
-            mean += np.outer([*a, 1], [*a, 1]) / len(x)
+        for layer, a in enumerate((x[n], h)):
+            means[layer] += np.outer([*a, 1], [*a, 1]) / len(x)
     return list(zip(sums, means, strict=True))
 
 

@@ -60,16 +60,14 @@ class NetworkObjective(Objective):
     def keep(self, buffers: dict[str, np.ndarray]) -> None:
         """Give the model new values of its buffers."""
         for name, buffer in self._whole.named_buffers():
-            if name in buffers:
-                buffer.data = buffers[name]
+            buffer.data = buffers.get(name, buffer.data)
 
-    def updates(self, values: Any, args: tuple[Any, ...]) -> dict[str, Any]:
-        """The new values of the buffers that a call changes, plain or traced."""
+    def buffers_after(self, values: Any, args: tuple[Any, ...]) -> dict[str, Any]:
+        """The values of all buffers after a call, plain or traced."""
         _, fixed, drawn, _, batch = args
         with calling(self._by_identity(values, fixed), Given(drawn)) as call, within_call():
             self._whole.model(*batch[:-1])
-        named = self._whole.named_buffers()
-        return {name: call.updates[id(buffer)] for name, buffer in named if id(buffer) in call.updates}
+        return {name: call.updates.get(id(buffer), fixed[name]) for name, buffer in self._whole.named_buffers()}
 
     def _outputs(self, values: Any, modes: Any, fixed: Any, drawn: Any, _: Any, batch: Any) -> Any:  # noqa: ARG002 (of the plan)
         with calling(self._by_identity(values, fixed), Given(drawn)), within_call():
@@ -127,7 +125,7 @@ class SecondOrderStep:
         values = self._objective.values()
         changed: dict[str, np.ndarray] = {}
         if self._objective.has_buffers:
-            changed = self._objective.ask(NetworkObjective.updates, values, args)
+            changed = self._objective.ask(NetworkObjective.buffers_after, values, args)
         made = self._optimizer.advance(self._objective, values, args)
         self._objective.keep(changed)
         return made.loss, made.outputs

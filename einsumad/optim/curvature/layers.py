@@ -7,7 +7,8 @@ The outputs ``z[n,k]`` of samples n have, by the weight of a linear layer wherev
     J[n,k,o,i] = B[n,k,o] a[n,i]
 
 where a is the input of the layer, and B says how the outputs depend on its result. What says so is that the axis i of
-the weight shares no index but n with the axes of the outputs, directly or through summed indices.
+the weight shares no index but n with the axes of the outputs, directly or through summed indices. Where no axis does,
+as with a single output for each sample, the first axis is that of the result.
 """
 
 from __future__ import annotations
@@ -113,12 +114,15 @@ def _layer_of_term(term: Term, rows: int, arrays: Sequence[Any]) -> Layer | None
     distinct = all(len(set(labels)) == len(labels) for labels in (others, columns))
     if term.maps or not distinct or sample in (*others, *columns):
         return None
-    reached = _connected(others, [labels for _, labels in term.factors], sample)
-    held = {label for _, labels in term.factors for label in labels}
+    factors = [labels for _, labels in term.factors]
+    reached = _connected(others, factors, sample)
+    if columns and not reached.intersection(columns):  # as with one output: either part may be that of the result
+        reached |= _connected(columns[:1], factors, sample)
+    held = {label for labels in factors for label in labels}
     reached |= {label for label in columns if label not in held and term.sizes[label] == 1}
     result = tuple([axis for axis, label in enumerate(columns) if label in reached])
     beside = tuple([axis for axis, label in enumerate(columns) if label not in reached])
-    inside = _connected([columns[axis] for axis in beside], [labels for _, labels in term.factors], sample)
+    inside = _connected([columns[axis] for axis in beside], factors, sample)
     parts: dict[bool, list[tuple[Any, Labels]]] = {True: [], False: []}
     for slot, labels in term.factors:
         if isinstance(slot, Leaf):

@@ -206,7 +206,8 @@ class SecondOrderOptimizer(ABC):
         return state
 
     def _listed(self, params: Any) -> list[Any]:
-        given = params if is_parameter(params) or isinstance(params, set | frozenset | str) else list(params)
+        several = hasattr(params, "__iter__") and not isinstance(params, set | frozenset | str)
+        given = list(params) if several and not is_parameter(params) else params
         if isinstance(given, list) and given and isinstance(given[0], Mapping):
             raise TypeError(f"{type(self).__name__} has no groups, as a step belongs to all parameters: pass one list")
         found: list[Any] = list(parameters_of(given))
