@@ -13,6 +13,7 @@ from scipy import optimize
 import einsumad as ea
 from einsumad import nn, optim
 from einsumad.optim.curvature import blocks, gauss_newton, objective
+from einsumad.optim.curvature.solvers import averaged
 from tests.optim import networks
 
 MAKERS: dict[str, Callable[..., optim.SecondOrderOptimizer]] = {
@@ -200,6 +201,27 @@ def test_of_a_single_sample_blocks_of_layers_are_exact(outputs: int | None) -> N
         np.testing.assert_allclose(block, exact[place][place], rtol=1e-10, atol=1e-13)
     if outputs != 1:  # else a layer has no more entries than its factors
         assert [type(block).__name__ for block in found[:4]] == ["Kronecker", "Joined", "Kronecker", "Joined"]
+
+
+def test_factors_are_averaged() -> None:
+    """The weight of a new batch is 1/2, 1/3, ... and at last one minus the decay; other structures begin anew."""
+    first, second, third = [[np.eye(2)]], [[3 * np.eye(2)]], [[np.eye(3)]]
+    assert averaged(first, None, 0, 0.75) is first
+    np.testing.assert_allclose(averaged(second, first, 1, 0.75)[0][0], 2 * np.eye(2))
+    np.testing.assert_allclose(averaged(second, first, 2, 0.75)[0][0], 5 / 3 * np.eye(2))
+    np.testing.assert_allclose(averaged(second, first, 9, 0.75)[0][0], 1.5 * np.eye(2))
+    np.testing.assert_array_equal(averaged(third, first, 9, 0.75)[0][0], np.eye(3))
+    parameters, of = networks.parameters(), networks.objective()
+    optimizer = optim.KFAC(parameters, decay=0.75)
+    seen = []
+    for seed in (0, 1):
+        x, y = networks.batch(9, seed)
+        seen.append(networks.layer_factors([p.data for p in parameters], x, classes=False))
+        optimizer.step(of, x, y)
+    found = optimizer.state_dict()["state"]["factors"]
+    for place, (one, other) in zip((0, 2), zip(*seen, strict=True), strict=True):
+        np.testing.assert_allclose(found[place][0], 0.5 * (one[0] + other[0]), rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(found[place][1], 0.5 * (one[1] + other[1])[:-1, :-1], rtol=1e-10, atol=1e-13)
 
 
 @ALL

@@ -158,19 +158,6 @@ def test_a_state_that_does_not_fit_is_refused(make: Make) -> None:
     optimizer.load_state_dict(state)
 
 
-def test_averages_of_another_objective_are_refused() -> None:
-    W, V = (nn.Parameter(np.random.default_rng(k).normal(size=(3, 3))) for k in range(2))
-    optimizer = optim.KFAC([W, V], decay=0.9)
-    x = np.random.default_rng(2).normal(size=(5, 3))
-
-    def squares(z: Any, *_: Any) -> Any:
-        return np.mean(z**2)
-
-    optimizer.step(optim.Objective(lambda p, x: np.tanh(x @ p[0].T) @ p[1].T, squares), x)
-    with pytest.raises(ea.ShapeError, match="factors that were kept"):
-        optimizer.step(optim.Objective(lambda p, x: np.tanh(np.tanh(x @ p[0].T) @ p[0].T) @ p[1].T, squares), x)
-
-
 def test_what_optimisers_say_of_themselves() -> None:
     optimizer = optim.KFAC(networks.parameters())
     assert repr(optimizer).startswith("KFAC(4 arrays, 26 parameters, lr=1.0, damping=None")

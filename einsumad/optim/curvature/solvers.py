@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.errors import ShapeError
 from einsumad.optim.curvature.blocks import Block, Diagonal, Exact, Joined, Kronecker
 from einsumad.optim.curvature.updates import kronecker_solution, spectrum_of, symmetric_solution
 
@@ -91,17 +90,16 @@ def factors_of(block: Block) -> Factors:
 def averaged(new: list[Factors], kept: list[Factors] | None, count: int, decay: float) -> list[Factors]:
     """The moving averages of factors, where `count` batches were averaged before: the new ones for none.
 
-    The weight of those before is ``min(count / (count + 1), decay)`` (Martens and Grosse 2015, section 5). Raises
-    :class:`ShapeError` where the shapes are others.
+    The weight of those before is ``min(count / (count + 1), decay)`` (Martens and Grosse 2015, section 5). A block that
+    has another structure than before, as may be with a single sample, begins anew.
     """
-    if kept is None or not count or not decay:
+    if kept is None or not count:
         return new
-    shapes, before = ([[array.shape for array in part] for part in parts] for parts in (new, kept))
-    if shapes != before:
-        raise ShapeError(f"the factors that were kept have shapes {before}, those of this objective {shapes}")
     weight = min(count / (count + 1), decay)
     return [
         [weight * old + (1 - weight) * array for old, array in zip(olds, arrays, strict=True)]
+        if [old.shape for old in olds] == [array.shape for array in arrays]
+        else arrays
         for olds, arrays in zip(kept, new, strict=True)
     ]
 
