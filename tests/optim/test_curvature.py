@@ -95,10 +95,15 @@ def test_the_first_damping_is_a_thousandth_of_the_diagonal() -> None:
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-9)
 
 
+def blocks_of(of: optim.Objective, at: list[np.ndarray], *args: np.ndarray, largest: int = 512) -> list[Any]:
+    curvature = of.ask(blocks.sample_curvature, at, args)
+    return of.ask(blocks.layer_blocks, at, curvature, largest, args)
+
+
 @CLASSES
 def test_blocks_of_layers_are_those_of_loops(classes: bool) -> None:
     at, (x, y) = networks.values(), networks.batch(9, classes=classes)
-    found = networks.objective(classes=classes).ask(blocks.layer_blocks, at, 512, (x, y))
+    found = blocks_of(networks.objective(classes=classes), at, x, y)
     expected = networks.layer_factors(at, x, classes=classes)
     for place, (G, A) in zip((0, 2), expected, strict=True):
         layer = found[place]
@@ -132,7 +137,7 @@ def test_a_step_by_layers_is_the_best_multiple_of_that_of_their_products(classes
 
 def kinds(function: Any, values: list[np.ndarray], *args: np.ndarray, largest: int = 512) -> list[str]:
     of = optim.Objective(function, lambda z, *_: np.mean(z**2))
-    return [type(block).__name__ for block in of.ask(blocks.layer_blocks, values, largest, args)]
+    return [type(block).__name__ for block in blocks_of(of, values, *args, largest=largest)]
 
 
 def test_what_is_a_layer_is_read_off_the_structure() -> None:
@@ -168,9 +173,9 @@ def test_blocks_of_other_shapes_are_right(make: Callable[[np.ndarray], np.ndarra
     at = [W, s, V, np.ones(3)]
     of = optim.Objective(outputs, lambda z, *_: np.sum(z**2))
     exact = of.ask(gauss_newton.gauss_newton_blocks, at, (x,))
-    matrices = of.ask(blocks.layer_blocks, at, 3, (x,))
+    matrices = blocks_of(of, at, x, largest=3)
     np.testing.assert_allclose(matrices[3].matrix, exact[3][3], rtol=1e-10, atol=1e-13)
-    diagonals = of.ask(blocks.layer_blocks, at, 2, (x,))
+    diagonals = blocks_of(of, at, x, largest=2)
     np.testing.assert_allclose(diagonals[3].entries, np.diagonal(exact[3][3]), rtol=1e-10, atol=1e-13)
     if len(x) == 1:  # of a single sample the product is the block itself
         for place in (0, 2):
@@ -195,7 +200,7 @@ def test_of_a_single_sample_blocks_of_layers_are_exact(outputs: int | None) -> N
     of = optim.Objective(
         lambda p, x: np.tanh(np.tanh(x @ p[0].T + p[1]) @ p[2].T + p[3]) @ p[4].T, lambda z, _: np.sum(np.exp(z))
     )
-    found, exact = of.ask(blocks.layer_blocks, at, 512, (x,)), of.ask(gauss_newton.gauss_newton_blocks, at, (x,))
+    found, exact = blocks_of(of, at, x), of.ask(gauss_newton.gauss_newton_blocks, at, (x,))
     for place in (0, 2, 4):
         block = dense_block(found[place], at[place].shape)
         np.testing.assert_allclose(block, exact[place][place], rtol=1e-10, atol=1e-13)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from einsumad.errors import ShapeError
-from einsumad.optim.curvature.blocks import layer_blocks
+from einsumad.optim.curvature.blocks import layer_blocks, sample_curvature
 from einsumad.optim.curvature.damped import Damped
 from einsumad.optim.curvature.flat import joined, parted
 from einsumad.optim.curvature.hyperparameters import above_zero, or_none, whole
@@ -91,7 +91,8 @@ class KFAC(SecondOrderOptimizer):
     def region(self, objective: Objective, point: Point, state: State) -> Region:
         """The blocks at the point, averaged with earlier ones, and what solves with them."""
         group = self.param_groups[0]
-        blocks = objective.ask(layer_blocks, point.values, group["largest"], point.args)
+        curvature = objective.ask(sample_curvature, point.values, point.args)
+        blocks = objective.ask(layer_blocks, point.values, curvature, group["largest"], point.args)
         self._shown = tuple([text_of(block, place) for place, block in enumerate(blocks)])
         factors = averaged([factors_of(b) for b in blocks], state["factors"], state["averaged"], group["decay"])
         state = {**state, "factors": factors, "averaged": state["averaged"] + 1}
