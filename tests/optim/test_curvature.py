@@ -114,25 +114,40 @@ def test_blocks_of_layers_are_those_of_loops(classes: bool) -> None:
         assert found[place + 1].place == place
 
 
-@CLASSES
-def test_a_step_by_layers_is_the_best_multiple_of_that_of_their_products(classes: bool) -> None:
-    at, (x, y), damping = networks.values(), networks.batch(9, classes=classes), 0.2
-    gradient, dense = networks.gradient(at, x, y, classes=classes), networks.gauss_newton(at, x, classes=classes)
-    direction, start = [], 0
-    for G, A in networks.layer_factors(at, x, classes=classes):
+def layer_direction(
+    at: list[np.ndarray], batch: tuple[np.ndarray, np.ndarray], damping: float, *, classes: bool
+) -> np.ndarray:
+    """The solution for the Kronecker products of both layers, made dense."""
+    gradient, parts, start = networks.gradient(at, *batch, classes=classes), [], 0
+    for G, A in networks.layer_factors(at, batch[0], classes=classes):
         outputs, inputs = len(G), len(A) - 1
         weight = gradient[start : start + outputs * inputs].reshape(outputs, inputs)
         bias = gradient[start + outputs * inputs : start + outputs * (inputs + 1)]
         right = np.concatenate([weight, bias[:, None]], axis=1)
         solved = np.linalg.solve(np.kron(G, A) + damping * np.eye(right.size), right.ravel()).reshape(right.shape)
-        direction += [-solved[:, :-1].ravel(), -solved[:, -1]]
+        parts += [-solved[:, :-1].ravel(), -solved[:, -1]]
         start += right.size
-    p = np.concatenate(direction)
-    expected = -(gradient @ p) / (p @ dense @ p + damping * p @ p) * p
-    parameters = networks.parameters()
-    optim.KFAC(parameters, damping=damping).step(networks.objective(classes=classes), x, y)
-    found = networks.flat([q.data for q in parameters]) - networks.flat(at)
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-11)
+    return np.concatenate(parts)
+
+
+@CLASSES
+@pytest.mark.parametrize("momentum", [True, False])
+def test_steps_by_layers_are_the_best_for_the_whole_matrix(momentum: bool, classes: bool) -> None:
+    """The best multiple of the direction, and in the second step of it and the step before together."""
+    batch, damping = networks.batch(9, classes=classes), 0.2
+    parameters, before = networks.parameters(), None
+    optimizer = optim.KFAC(parameters, damping=damping, momentum=momentum)
+    for _ in range(3):
+        at = [p.data for p in parameters]
+        directions = [layer_direction(at, batch, damping, classes=classes)]
+        directions += [before] if momentum and before is not None else []
+        D = np.stack(directions, axis=1)
+        matrix = networks.gauss_newton(at, batch[0], classes=classes) + damping * np.eye(26)
+        weights = np.linalg.solve(D.T @ matrix @ D, -D.T @ networks.gradient(at, *batch, classes=classes))
+        optimizer.step(networks.objective(classes=classes), *batch)
+        before = networks.flat([p.data for p in parameters]) - networks.flat(at)
+        np.testing.assert_allclose(before, D @ weights, rtol=1e-7, atol=1e-10)
+        damping = optimizer.state_dict()["state"]["damping"]
 
 
 def kinds(function: Any, values: list[np.ndarray], *args: np.ndarray, largest: int = 512) -> list[str]:
