@@ -30,7 +30,8 @@ class KFAC(SecondOrderOptimizer):
     it is in a network. That is read off the structure of the Jacobian, so it is found in any function. With L, the
     second derivative of the loss in the outputs of a sample, ``G = Σ BᵀLB`` and ``A = mean a aᵀ``; a bias is a further
     input of ones. Other parameters have their own block as a matrix if they have at most `largest` entries, or else its
-    diagonal; :attr:`blocks` says what each has.
+    diagonal; :attr:`blocks` says what each has. Outputs are one array, with the samples along its first axis; memory
+    grows with the samples times the square of the outputs of each.
 
     The step is the multiple of this direction, and with `momentum` of the step before, that is best for the whole
     Gauss–Newton matrix. The damping λ follows from the ratio of the actual to the predicted decrease; a step that does

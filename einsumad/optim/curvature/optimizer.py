@@ -113,7 +113,9 @@ class SecondOrderOptimizer(ABC):
         return True
 
     def step(self, objective: Objective, *batch: Any) -> Any:
-        """Take a step on a batch and give the loss before it. The loss on the batch is never larger afterwards.
+        """Take a step on a batch and give the loss before it.
+
+        The loss of the batch is not larger afterwards, but for rounding.
 
         Raises :class:`ValueError` where loss or gradient are not finite; nothing is changed then.
         """
