@@ -59,6 +59,7 @@ LAZY_LOADERS: dict[str, str] = {
     "einsumad/functions/general/matrix_kernels.py": "SciPy takes long to load and few plans use it",
     "einsumad/nn/training/bars.py": "tqdm is optional and needed only for a bar",
     "einsumad/nn/training/history.py": "matplotlib is optional and needed only when something is drawn",
+    "einsumad/optim/curvature/updates/systems.py": "SciPy takes long to load and few programs solve such systems",
     "einsumad/optim/systems.py": "SciPy takes long to load and few problems hand over operators",
     "einsumad/scipy/special.py": "it hands out SciPy's own functions, and importing it may not load SciPy",
     "einsumad/testing/pytest_plugin.py": "pytest loads the plugin in every run, and few runs check derivatives",

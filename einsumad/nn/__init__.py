@@ -53,10 +53,12 @@ from einsumad.nn.training import (
     Checkpoint,
     EarlyStopping,
     History,
+    SecondOrderStep,
     TrainingStep,
     accuracy,
     evaluate,
     fit,
+    objective,
     predict,
 )
 
@@ -111,6 +113,7 @@ __all__ = [
     "RMSNorm",
     "ReLU",
     "Saved",
+    "SecondOrderStep",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -130,6 +133,7 @@ __all__ = [
     "load",
     "manual_seed",
     "no_grad",
+    "objective",
     "predict",
     "save",
     "utils",

@@ -5,7 +5,7 @@ calls them; second-order steps are for problems whose second derivatives have a 
 lose; first-order steps are pure functions of arrays beneath the optimisers that keep what they need.
 """
 
-from einsumad.optim import lr_scheduler, updates
+from einsumad.optim import curvature, lr_scheduler, updates
 from einsumad.optim.arguments import Arguments
 from einsumad.optim.clipping import (
     clip_grad_norm_,
@@ -14,6 +14,7 @@ from einsumad.optim.clipping import (
     clipped_by_value,
     total_norm,
 )
+from einsumad.optim.curvature import KFAC, GaussNewton, NewtonCG, Objective, SecondOrderOptimizer
 from einsumad.optim.first_order import SGD, Adagrad, Adam, AdamW, Method, Optimizer, RMSprop
 from einsumad.optim.minimisation import minimize_arguments
 from einsumad.optim.records import Record, Result, Step
@@ -23,21 +24,27 @@ from einsumad.optim.systems import least_squares_arguments, root_arguments
 from einsumad.optim.vectors import flatten
 
 __all__ = [
+    "KFAC",
     "SGD",
     "Adagrad",
     "Adam",
     "AdamW",
     "Arguments",
+    "GaussNewton",
     "Method",
+    "NewtonCG",
+    "Objective",
     "Optimizer",
     "RMSprop",
     "Record",
     "Result",
+    "SecondOrderOptimizer",
     "Step",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clipped_by_norm",
     "clipped_by_value",
+    "curvature",
     "flatten",
     "gauss_newton_step",
     "least_squares_arguments",

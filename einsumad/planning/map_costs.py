@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from einsumad.planning.primitives import Factor, always_inside
-from einsumad.planning.readings import Map
+from einsumad.planning.readings import Map, needs_mask
 from einsumad.planning.resolve import size_of
 
 _MASKED = 3
@@ -21,13 +21,14 @@ _MULTIPLIED = 16
 
 
 def reading_cost(chosen: Map, factors: Sequence[Factor], masks: Sequence[Factor], sizes: dict[int, int]) -> int:
-    """The entries of what is read along the map, of what has to be kept from zeros then, and the product."""
+    """The entries of what is read along the map, of its mask and what has to be kept from zeros, and the product."""
     places, volume = {*chosen.places}, 0
     for f in (*factors, *masks):
         if chosen.at in f.labels:  # a place that it has is read along a diagonal
             volume += (1 if places.isdisjoint(f.labels) else _WRITTEN) * _size({*f.labels} | places, chosen, sizes)
     if not always_inside(chosen.node):
         met = [{*f.labels} for f in factors if chosen.at not in f.labels]
+        volume += needs_mask(chosen, (*factors, *masks)) * _size(places, chosen, sizes)
         volume += _MASKED * sum([_size(held, chosen, sizes) for held in met if held <= places or places <= held])
     return volume + _product(chosen, factors, sizes)
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
 from einsumad.planning.map_costs import reading_cost, writing_cost
 from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
-from einsumad.planning.readings import Map, inside, orientations, read
+from einsumad.planning.readings import Map, inside, needs_mask, orientations, read
 from einsumad.planning.resolve import Resolved, size_of
 from einsumad.records import record
 
@@ -147,13 +147,6 @@ class _State:
         """Whether no other map has to be applied before."""
         return not any(chosen.at in factor.labels for k, factor in enumerate(pending) if k != position)
 
-    def _needs_mask(self, chosen: Map) -> bool:
-        """Whether something else would have to be kept from meeting the zeros outside of the bounds."""
-        if always_inside(chosen.node):
-            return False
-        holding = [chosen.at in factor.labels for factor in (*self.factors, *self.masks)]
-        return not holding or not all(holding)
-
     def _cost(self, chosen: Map) -> int:
         return reading_cost(chosen, self.factors, self.masks, self.sizes)
 
@@ -162,7 +155,7 @@ class _State:
 
     def apply(self, chosen: Map) -> None:
         """Read all that has the determined index along the map; write the result along it if that is an axis of it."""
-        masked = self._needs_mask(chosen)
+        masked = needs_mask(chosen, (*self.factors, *self.masks))
         self.places.update(chosen.places)
         self.given.add(chosen.at)
         self.factors = [self._read_entries(f, chosen) for f in self.factors]

@@ -6,7 +6,7 @@ node, in products that have one such node each; zeros stand where a map leaves t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil, floor
 
 import numpy as np
@@ -117,6 +117,14 @@ def _read_cut(factor: Factor, chosen: Map, node: Affine) -> Factor:
     else:  # an axis of one entry, read at one place
         once = Factor(factor.node, tuple([fresh if label == chosen.at else label for label in factor.labels]))
     return read(once, Map(padded, fresh, chosen.places))
+
+
+def needs_mask(chosen: Map, factors: Sequence[Factor]) -> bool:
+    """Whether something would have to be kept from meeting the zeros outside of the bounds, if all factors are read."""
+    if always_inside(chosen.node):
+        return False
+    holding = [chosen.at in factor.labels for factor in factors]
+    return not holding or not all(holding)
 
 
 def inside(chosen: Map) -> Factor:

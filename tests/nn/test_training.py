@@ -124,6 +124,46 @@ def test_a_run_that_stops_and_goes_on_is_the_run_that_did_not(stop: int, tmp_pat
         assert found[name] == expected[name]
 
 
+class Centres(nn.Module):
+    """A loss with a parameter, running statistics and noise of its own."""
+
+    def __init__(self) -> None:
+        self.centres = nn.Parameter(np.zeros((3, 3), np.float32))
+        self.register_buffer("seen", np.zeros(3, np.float32))
+        self.rng = np.random.default_rng(9)
+
+    def forward(self, outputs: Any, y: Any) -> Any:
+        if self.training:
+            self.seen = np.float32(0.5) * self.seen + np.mean(outputs, axis=0)
+            shape = np.shape(outputs)
+            outputs = outputs + nn.context.draw(self.rng, lambda g: g.normal(size=shape).astype(np.float32))
+        return F.cross_entropy(outputs, y) + np.mean((outputs - self.centres[y]) ** 2)
+
+
+def test_a_loss_that_learns_goes_on_exactly_and_goes_back_to_the_best_epoch(tmp_path: Path) -> None:
+    def run(net: nn.Module, loss: nn.Module, epochs: int, **options: Any) -> nn.History:
+        optimizer = optim.Adam([*net.parameters(), *loss.parameters()], lr=0.02)
+        settings = {"progress": False, "batch_size": 16, "rng": 3, **options}
+        return nn.fit(net, loss, (X, Y), optimizer, epochs, **settings)
+
+    whole, of_whole = network(), Centres()
+    expected = run(whole, of_whole, 5)
+    stopped, of_stopped = network(), Centres()
+    run(stopped, of_stopped, 2, checkpoint=nn.Checkpoint(tmp_path / "run"))
+    resumed, of_resumed = network(5), Centres()
+    history = run(resumed, of_resumed, 5, checkpoint=nn.Checkpoint(tmp_path / "run"))
+    states_agree(whole, resumed)
+    states_agree(of_whole, of_resumed)
+    assert history["loss"] == expected["loss"]
+    best, of_best = network(), Centres()
+    stopping = nn.EarlyStopping("loss", patience=0, mode="max")
+    run(best, of_best, 5, early_stopping=stopping)
+    once, of_once = network(), Centres()
+    run(once, of_once, 1)
+    states_agree(once, best)
+    states_agree(of_once, of_best)
+
+
 def test_early_stopping_gives_back_the_best_epoch(tmp_path: Path) -> None:
     def run(net: nn.Module) -> nn.History:
         stopping = nn.EarlyStopping("val_loss", patience=2)

@@ -46,3 +46,21 @@ def test_jacobians_with_an_index_that_is_kept(mode):
     for j, i in enumerate(index):
         expected[:, i] += a[:, j] / np.cosh(a[:, j] * w[i]) ** 2
     np.testing.assert_allclose(ea.jacobian(f, mode=mode)(w), expected, rtol=1e-12)
+
+
+@pytest.mark.whole_planner
+@pytest.mark.parametrize("pick", ["along", "rows"])
+def test_what_was_picked_of_each_row_is_counted_without_a_mask_of_all_rows(pick):
+    """How often a row was picked from is a sum of places in it, not of all places under a mask for each row."""
+    rows, classes = 50, 4
+    index, z, v = RNG.integers(0, classes, rows), RNG.normal(size=(rows, classes)), RNG.normal(size=(rows, classes))
+
+    def f(z, index):
+        logs = z - np.log(np.sum(np.exp(z), axis=1))[:, None]
+        return -np.sum(logs[np.arange(rows), index] if pick == "rows" else np.take_along_axis(logs, index[:, None], 1))
+
+    p = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True)
+    found = ea.hvp(f)(z, index, v)
+    np.testing.assert_allclose(found, p * v - p * np.sum(p * v, axis=1, keepdims=True), rtol=1e-10)
+    plan = ea.explain(ea.hvp(f), z, index, v).plan
+    assert max(prod(step.shape) for step in plan.steps) <= rows * classes

@@ -8,6 +8,7 @@ from einsumad.nn.training.evaluation import evaluate, predict
 from einsumad.nn.training.fitting import fit
 from einsumad.nn.training.history import History
 from einsumad.nn.training.metrics import accuracy
+from einsumad.nn.training.objectives import SecondOrderStep, objective
 from einsumad.nn.training.step import TrainingStep
 from einsumad.nn.training.stopping import EarlyStopping
 
@@ -15,9 +16,11 @@ __all__ = [
     "Checkpoint",
     "EarlyStopping",
     "History",
+    "SecondOrderStep",
     "TrainingStep",
     "accuracy",
     "evaluate",
     "fit",
+    "objective",
     "predict",
 ]

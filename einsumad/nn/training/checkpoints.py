@@ -1,7 +1,7 @@
 """A run that is saved, so that it can stop and go on exactly.
 
 Owns :class:`Checkpoint`. Imports saving and modules. Invariant: what is saved is all that a run changes from epoch to
-epoch: the arrays and generators of the model, the states of optimiser, schedule, loader and stopping, and the history.
+epoch: arrays and generators of model and loss, the states of optimiser, schedule, loader and stopping, and the history.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Checkpoint:
         metadata = {
             "records": history.records,
             "stopped": history.stopped,
-            "generators": {name: g.bit_generator.state for name, g in generators_of(model).items()},
+            "generators": {name: g.bit_generator.state for name, g in _generators(model, parts["loss"]).items()},
             "parts": {name: _state_of(part) for name, part in parts.items() if name != _OWN},
         }
         save(model, self.path, parts[_OWN], metadata)
@@ -56,13 +56,13 @@ class Checkpoint:
     def restore(self, model: Module, parts: Mapping[str, Any], history: History) -> None:
         """Give all parts what was saved, and the history the epochs that are over."""
         metadata = load(self.path).metadata
-        generators = generators_of(model)
+        generators = _generators(model, parts["loss"])
         saved = metadata.get("generators")
         if saved is None or set(saved) != set(generators) or "records" not in metadata:
             raise ValueError(f"{self.path} is no checkpoint of this run: its model draws other random numbers")
         states = metadata["parts"]
         own = {name: part for name, part in parts.items() if name != _OWN}
-        others = [name for name, part in own.items() if _has_state(part) != (states[name] is not None)]
+        others = [name for name, part in own.items() if _has_state(part) != (states.get(name) is not None)]
         if others:
             raise ValueError(f"{self.path} is no checkpoint of this run: it has another {' and '.join(others)}")
         load(self.path, model, parts[_OWN])
@@ -81,6 +81,16 @@ def generators_of(model: Module) -> dict[str, np.random.Generator]:
         for key, value in vars(module).items():
             if isinstance(value, np.random.Generator) and all(value is not other for other in found.values()):
                 found[f"{name}.{key}" if name else key] = value
+    return found
+
+
+def _generators(model: Module, loss: Any) -> dict[str, np.random.Generator]:
+    """Those of the model, and of a loss that is a module."""
+    found = generators_of(model)
+    if isinstance(loss, Module):
+        for name, generator in generators_of(loss).items():
+            if all(generator is not other for other in found.values()):
+                found[f"loss.{name}"] = generator
     return found
 
 

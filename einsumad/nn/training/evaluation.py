@@ -1,7 +1,7 @@
 """Outputs, losses and metrics of a model that is not trained meanwhile.
 
-Owns prediction and evaluation. Imports the objective and metrics. Invariant: the model is as it was before, its mode
-included; a plan is made once for each form of a batch.
+Owns prediction and evaluation. Imports model and loss as one, and metrics. Invariant: the model is as it was before,
+its mode included; a plan is made once for each form of a batch.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import numpy as np
 
 import einsumad as ea
 from einsumad.nn.module import Module
+from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.metrics import Metric, metrics_of
-from einsumad.nn.training.objective import Objective
 
 
 class Evaluation:
     """A model and its loss in evaluation mode as a compiled function of their arrays, to be used again and again."""
 
     def __init__(self, model: Module, loss: Callable[..., Any] | None = None) -> None:
-        self._objective = Objective(model, loss)
+        self._whole = Composed(model, loss)
         self._compiled = ea.compile(self._outputs_and_loss)
 
     def __call__(self, inputs: Sequence[Any], target: Any = None) -> tuple[Any, Any]:
         """The outputs, and the loss if a target is given."""
-        with evaluating(self._objective):
-            held = {name: p.data for name, p in self._objective.named_parameters()}
-            held |= {name: buffer.data for name, buffer in self._objective.named_buffers()}
+        with evaluating(self._whole):
+            held = {name: p.data for name, p in self._whole.named_parameters()}
+            held |= {name: buffer.data for name, buffer in self._whole.named_buffers()}
             return self._compiled(held, tuple(inputs), target)  # type: ignore[no-any-return]
 
     def _outputs_and_loss(self, held: dict[str, Any], inputs: tuple[Any, ...], target: Any) -> tuple[Any, Any]:
-        loss, outputs = self._objective.apply(held, inputs, target)
+        loss, outputs = self._whole.apply(held, *inputs, target)
         return outputs, loss
 
 

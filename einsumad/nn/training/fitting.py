@@ -17,12 +17,14 @@ from einsumad.data import ArrayDataset, DataLoader
 from einsumad.nn.module import Module
 from einsumad.nn.training.bars import Bar
 from einsumad.nn.training.checkpoints import Checkpoint
+from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.evaluation import Evaluation, Means, measured
 from einsumad.nn.training.history import History, Record
 from einsumad.nn.training.metrics import Metric, metrics_of
+from einsumad.nn.training.objectives import SecondOrderStep
 from einsumad.nn.training.step import TrainingStep
 from einsumad.nn.training.stopping import EarlyStopping
-from einsumad.optim import Optimizer
+from einsumad.optim import Optimizer, SecondOrderOptimizer
 from einsumad.optim.lr_scheduler import ReduceLROnPlateau
 
 Batches = Iterable[Sequence[np.ndarray]]
@@ -33,7 +35,8 @@ class _Run:
     """What the epochs of a run need, and what they change."""
 
     model: Module
-    step: TrainingStep
+    whole: Module
+    step: TrainingStep | SecondOrderStep
     evaluation: Evaluation
     validation: Batches | None
     metrics: dict[str, Metric]
@@ -48,7 +51,7 @@ class _Run:
             record = self._epoch(len(self.history) + 1, count)
             self.history.records.append(record)
             advance(self.parts["scheduler"], record)
-            if stopping is not None and stopping.is_over(record, self.model):
+            if stopping is not None and stopping.is_over(record, self.whole):
                 self.history.stopped = f"{stopping.monitor} has not become better for {stopping.waited} epochs"
             if checkpoint is not None and (self.history.stopped or checkpoint.is_due(len(self.history), count)):
                 checkpoint.save(self.model, self.parts, self.history)
@@ -77,7 +80,7 @@ def fit(
     model: Module,
     loss: Callable[..., Any],
     data: Batches | tuple[np.ndarray, ...],
-    optimizer: Optimizer,
+    optimizer: Optimizer | SecondOrderOptimizer,
     epochs: int = 10,
     *,
     batch_size: int = 32,
@@ -96,6 +99,7 @@ def fit(
     can be iterated anew each epoch, or a tuple of arrays, which are shuffled and cut into batches of `batch_size` by
     `rng`. `loss` takes the outputs and the target. `metrics` are names or functions of outputs and target. `scheduler`
     is stepped after each epoch. With a `checkpoint` the run is saved after epochs, and goes on from what was saved.
+    Second-order optimisers are taken too: give them large batches, such as all samples.
 
     >>> import numpy as np
     >>> from einsumad import nn, optim
@@ -108,20 +112,35 @@ def fit(
     """
     parts = {
         "optimizer": optimizer,
+        "loss": loss,
         "scheduler": scheduler,
         "loader": _batches(data, batch_size, shuffle=True, rng=rng),
         "early_stopping": early_stopping,
     }
     held_out = None if validation is None else _batches(validation, max(batch_size, 256), shuffle=False, rng=None)
-    step, evaluation, history = TrainingStep(model, loss, optimizer, clip_norm), Evaluation(model, loss), History()
-    run = _Run(model, step, evaluation, held_out, metrics_of(metrics), parts, progress, history)
+    step, evaluation, history = _step(model, loss, optimizer, clip_norm), Evaluation(model, loss), History()
+    whole = Composed(model, loss)
+    run = _Run(model, whole, step, evaluation, held_out, metrics_of(metrics), parts, progress, history)
     if checkpoint is not None and checkpoint.exists():
         checkpoint.restore(model, parts, history)
         step.load()
     run.epochs(epochs, checkpoint)
     if early_stopping is not None:
-        early_stopping.restore(model)
+        early_stopping.restore(whole)
     return history
+
+
+def _step(
+    model: Module, loss: Callable[..., Any], optimizer: Optimizer | SecondOrderOptimizer, clip_norm: float | None
+) -> TrainingStep | SecondOrderStep:
+    if not isinstance(optimizer, SecondOrderOptimizer):
+        return TrainingStep(model, loss, optimizer, clip_norm)
+    if clip_norm is not None:
+        raise ValueError(
+            f"clip_norm={clip_norm} is for steps along gradients, and {type(optimizer).__name__} bounds its own steps: "
+            "leave it out"
+        )
+    return SecondOrderStep(model, loss, optimizer)
 
 
 def _batches(data: Any, batch_size: int, *, shuffle: bool, rng: Any) -> Batches:

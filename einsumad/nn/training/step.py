@@ -1,23 +1,24 @@
 """One step of training as one compiled plan: value, gradients, and what the optimiser makes of them.
 
-Owns :class:`TrainingStep`. Imports the objective, the context of calls and optimisers. Invariant: a plan is made once
-for each form of a batch and found again by its structure; between steps everything that changes is kept here, and the
-model has it after `store`.
+Owns :class:`TrainingStep`. Imports model and loss as one, the context of calls and optimisers. Invariant: a plan is
+made once for each form of a batch and found again by its structure; between steps everything that changes is kept here,
+and the model has it after `store`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import einsumad as ea
-from einsumad.nn.context import Draw, Given, Recorded, calling, no_grad, within_call
+from einsumad.nn.context import Given, calling, within_call
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
-from einsumad.nn.training.objective import Objective
+from einsumad.nn.training.composed import Composed
+from einsumad.nn.training.drawing import Draws, modes_of
 from einsumad.optim import Optimizer, clipped_by_norm
 
 
@@ -40,32 +41,22 @@ class TrainingStep:
     def __init__(
         self, model: Module, loss: Callable[..., Any], optimizer: Optimizer, clip_norm: float | None = None
     ) -> None:
-        self._objective = Objective(model, loss)
+        self._whole = Composed(model, loss)
         self._optimizer = optimizer
         self._clip_norm = clip_norm
-        named = {id(parameter): name for name, parameter in self._objective.named_parameters()}
         self._learned: list[Parameter] = [p for group in optimizer.param_groups for p in group["params"]]
-        lost = [p.shape for p in self._learned if id(p) not in named]
-        if lost:
-            raise ValueError(
-                f"the optimiser has {len(lost)} parameters that the model has not, of shapes {lost}: was it made for "
-                "another model? It is made with model.parameters()"
-            )
-        frozen = [named[id(p)] for p in self._learned if not p.requires_grad]
-        if frozen:
-            raise ValueError(f"{', '.join(frozen)} do not require gradients: leave them out of the optimiser")
-        self._names = [named[id(p)] for p in self._learned]
+        self._names = self._whole.names_of(self._learned)
         self._compiled = ea.compile(self._step)
-        self._requests: dict[Any, list[tuple[np.random.Generator, Draw]]] = {}
+        self._draws = Draws(self._whole)
         self.load()
 
     def load(self) -> None:
         """Begin with what model and optimiser hold now."""
-        parameters = dict(self._objective.named_parameters())
+        parameters = dict(self._whole.named_parameters())
         self._held = _Held(
             [parameters[name].data for name in self._names],
             {name: p.data for name, p in parameters.items() if name not in set(self._names)},
-            {name: buffer.data for name, buffer in self._objective.named_buffers()},
+            {name: buffer.data for name, buffer in self._whole.named_buffers()},
             self._optimizer.states(),
         )
 
@@ -73,30 +64,19 @@ class TrainingStep:
         """Give the model what the steps have made; the optimiser has it."""
         for parameter, value in zip(self._learned, self._held.values, strict=True):
             parameter.data = value
-        for name, buffer in self._objective.named_buffers():
+        for name, buffer in self._whole.named_buffers():
             buffer.data = self._held.buffers[name]
 
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
-        modes = tuple([module.training for _, module in self._objective.named_modules()])
-        draws = [how(generator) for generator, how in self._drawn(modes, batch)]
-        structure = modes, self._optimizer.flags()
+        draws = self._draws(batch)
+        structure = modes_of(self._whole), self._optimizer.flags()
         loss, outputs, values, states, updates = self._compiled(
             structure, self._held, self._optimizer.numbers(), draws, batch
         )
         self._held = _Held(values, self._held.fixed, {**self._held.buffers, **updates}, states)
         self._optimizer.take(states)
         return loss, outputs
-
-    def _drawn(self, modes: tuple[bool, ...], batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
-        """What random numbers a call on such a batch draws, in order; found by a call that changes nothing."""
-        form = modes, tuple([(array.shape, array.dtype) for array in batch])
-        if form not in self._requests:
-            recorded = Recorded()
-            with no_grad(), calling({}, recorded), within_call():
-                self._objective(batch[:-1], batch[-1])
-            self._requests[form] = recorded.requests
-        return self._requests[form]
 
     def _step(
         self,
@@ -110,11 +90,11 @@ class TrainingStep:
 
         def called(learned: list[Any]) -> tuple[Any, Any, dict[str, Any]]:
             named = {**held.fixed, **held.buffers, **dict(zip(self._names, learned, strict=True))}
-            with calling(values_by_identity(self._objective, named), Given(draws)) as call, within_call():
-                loss, outputs = self._objective(batch[:-1], batch[-1])
+            with calling(values_by_identity(self._whole, named), Given(draws)) as call, within_call():
+                loss, outputs = self._whole(*batch)
             changed = {
                 name: call.updates[id(buffer)]
-                for name, buffer in self._objective.named_buffers()
+                for name, buffer in self._whole.named_buffers()
                 if id(buffer) in call.updates
             }
             return loss, outputs, changed

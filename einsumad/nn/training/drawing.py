@@ -1,0 +1,42 @@
+"""The random numbers that a call of a module draws, drawn before it, so that a compiled plan takes them as arrays.
+
+Owns that. Imports the context of calls and modules. Invariant: what is drawn is found by a call that changes nothing,
+once for each form of a batch; then generators go on as they would if the module were called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from einsumad.nn.context import Draw, Recorded, calling, no_grad, within_call
+from einsumad.nn.module import Module
+
+
+class Draws:
+    """What calls of a module draw."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._requests: dict[Any, list[tuple[np.random.Generator, Draw]]] = {}
+
+    def __call__(self, batch: Sequence[np.ndarray]) -> list[Any]:
+        """The numbers for the next call on such a batch, an array for each layer that draws some."""
+        return [how(generator) for generator, how in self.requests(batch)]
+
+    def requests(self, batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
+        """From which generators the numbers come, and how, in order."""
+        form = modes_of(self._module), tuple([(array.shape, array.dtype) for array in batch])
+        if form not in self._requests:
+            recorded = Recorded()
+            with no_grad(), calling({}, recorded), within_call():
+                self._module(*batch)
+            self._requests[form] = recorded.requests
+        return self._requests[form]
+
+
+def modes_of(module: Module) -> tuple[bool, ...]:
+    """Whether each module of the tree is in training."""
+    return tuple([part.training for _, part in module.named_modules()])
