@@ -8,11 +8,12 @@ be met by a product of some factors, in place of the one that may be infinite, t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from einsumad.functions import stays_finite
 from einsumad.graph import Einsum, Labels, Node, einsum, rebuild, topological
+from einsumad.planning.finiteness import infinite_among
 from einsumad.planning.primitives import is_mask
 from einsumad.planning.support import Placed, Supports, maps_of, projected
 
@@ -20,7 +21,7 @@ from einsumad.planning.support import Placed, Supports, maps_of, projected
 def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with masks on factors that may be infinite; unchanged where there are none."""
     order = topological(roots)
-    unsafe = may_be_infinite(order)
+    unsafe = infinite_among(order)
     if not any(isinstance(node, Einsum) and not unsafe.isdisjoint(node.operands) for node in order):
         return tuple(roots)
     supports = Supports()
@@ -35,20 +36,11 @@ def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
     return tuple([memo[root] for root in roots])
 
 
-def may_be_infinite(order: Sequence[Node]) -> set[Node]:
-    """Those of the nodes, operands first, that may be infinite or undefined though the leaves are finite."""
-    found: set[Node] = set()
-    for node in order:
-        if node.dtype.kind == "f" and (not stays_finite(node) or not found.isdisjoint(node.operands)):
-            found.add(node)
-    return found
-
-
 def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
     """A product with masks on its unsafe factors, and with a product inside where that takes no new mask."""
     if not isinstance(node, Einsum) or node.dtype.kind != "f":
         return node
-    node = _without_held_masks(node, unsafe, supports)
+    node = _without_held_masks(node, supports)
     places = [k for k, operand in enumerate(node.operands) if operand in unsafe]
     for place in places:
         inside = _met_first(node, place, supports)
@@ -61,19 +53,27 @@ def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
     return _with_masks(node, places, supports) if places else node
 
 
-def _without_held_masks(node: Einsum, unsafe: set[Node], supports: Supports) -> Einsum:
-    """The product without the masks outside of which one of its factors is zero and no other may be infinite."""
+def _without_held_masks(node: Einsum, supports: Supports) -> Einsum:
+    """The product without the masks outside of which all of its factors are zero, or all but a few numbers.
+
+    These are multiplied first, and selected: whatever an input holds, it contributes only where a mask is true.
+    """
     pairs = list(zip(node.operands, node.inputs, strict=True))
-    factors = [(operand, supports.placed(operand, labels)) for operand, labels in pairs if not is_mask(operand)]
+    for k, mask in enumerate(pairs):
+        if not is_mask(mask[0]):
+            continue
+        held = {j for j, pair in enumerate(pairs) if mask in supports.placed(*pair)}
+        free = {j for j, (operand, _) in enumerate(pairs) if j not in held and not is_mask(operand)}
+        if held and not free:
+            return _without_held_masks(_product_of(pairs[:k] + pairs[k + 1 :], node), supports)
+        if held and not mask[1] and all(not pairs[j][1] for j in free):
+            numbers, outer = _parted(node, {k, *free})
+            return outer(numbers) if isinstance(numbers, Einsum) else node
+    return node
 
-    def is_held(mask: Placed) -> bool:
-        open_to = [operand for operand, held in factors if mask not in held]
-        return len(open_to) < len(factors) and unsafe.isdisjoint(open_to)
 
-    kept = [pair for pair in pairs if not (is_mask(pair[0]) and is_held(pair))]
-    if len(kept) == len(pairs):
-        return node
-    operands, inputs = zip(*kept, strict=True)
+def _product_of(pairs: Sequence[Placed], node: Einsum) -> Einsum:
+    operands, inputs = zip(*pairs, strict=True)
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
@@ -128,7 +128,7 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
-def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Node]]:
+def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Einsum]]:
     """The product of some factors, and the whole product as a function of it."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
     rest = [pair for k, pair in enumerate(pairs) if k not in group]
@@ -136,9 +136,8 @@ def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Node]
     wanted = {label for _, labels in rest for label in labels} | set(range(len(node.shape)))
     output = tuple(dict.fromkeys([label for _, labels in inner for label in labels if label in wanted]))
 
-    def outer(product: Node) -> Node:
-        operands, inputs = zip((product, output), *rest, strict=True)
-        return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
+    def outer(product: Node) -> Einsum:
+        return _product_of([(product, output), *rest], node)
 
     operands, inputs = zip(*inner, strict=True)
     return einsum(operands, inputs, output, 1, node.dtype), outer
@@ -159,6 +158,22 @@ def _for_factor(node: Einsum, labels: Labels, masks: list[Placed]) -> list[Place
         return held <= own or own <= held or held <= output
 
     near = [mask for mask in masks if applies(mask)]
-    if len(near) == len(masks):
-        return near
-    return near + projected(masks, [pair for pair in maps_of(node) if not own.issuperset(pair[1])], labels)
+    maps = [pair for pair in maps_of(node) if not own.issuperset(pair[1])]
+    if len(near) < len(masks):
+        return near + projected(masks, maps, labels)
+    return near + projected([], _multiplied_out(node, maps, own), labels)
+
+
+def _multiplied_out(node: Einsum, maps: Sequence[Placed], own: set[int]) -> list[Placed]:
+    """The maps that are not read along by a factor with these labels, but multiplied out before they meet it.
+
+    They share an index with another map that the factor has not, or are counted: nothing else has their other indices.
+    """
+    users = Counter(chain(range(len(node.shape)), *[set(labels) for labels in node.inputs]))
+    of_maps = Counter(chain(*[set(labels) for _, labels in maps]))
+    found = []
+    for pair in maps:
+        others = set(pair[1]) - own
+        if any(of_maps[label] > 1 for label in others) or all(users[label] == 1 for label in others):
+            found.append(pair)
+    return found

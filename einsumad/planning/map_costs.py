@@ -13,8 +13,8 @@ from einsumad.planning.readings import Map, needs_mask
 from einsumad.planning.resolve import size_of
 
 _MASKED = 3
-"""How many times as much an entry costs that is kept from zeros by a mask as one that is read."""
-_WRITTEN = 3
+"""How many times as much an entry costs that a mask selects as one that is read."""
+_WRITTEN = 2
 """How many times as much an entry costs that is added at its place, or read along a diagonal, as one that is read."""
 _MULTIPLIED = 16
 """How many products of entries, in a product of matrices, cost as much as an entry that is read or written."""
@@ -23,9 +23,10 @@ _MULTIPLIED = 16
 def reading_cost(chosen: Map, factors: Sequence[Factor], masks: Sequence[Factor], sizes: dict[int, int]) -> int:
     """The entries of what is read along the map, of its mask and what has to be kept from zeros, and the product."""
     places, volume = {*chosen.places}, 0
-    for f in (*factors, *masks):
+    for f, weight in [*[(f, 1) for f in factors], *[(mask, _MASKED) for mask in masks]]:
         if chosen.at in f.labels:  # a place that it has is read along a diagonal
-            volume += (1 if places.isdisjoint(f.labels) else _WRITTEN) * _size({*f.labels} | places, chosen, sizes)
+            often = weight if places.isdisjoint(f.labels) else _WRITTEN
+            volume += often * _size({*f.labels} | places, chosen, sizes)
     if not always_inside(chosen.node):
         met = [{*f.labels} for f in factors if chosen.at not in f.labels]
         volume += needs_mask(chosen, (*factors, *masks)) * _size(places, chosen, sizes)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
 from einsumad.planning.map_costs import reading_cost, writing_cost
 from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
-from einsumad.planning.readings import Map, inside, needs_mask, orientations, read
+from einsumad.planning.readings import Map, inside, needs_mask, orientations, read, spoils
 from einsumad.planning.resolve import Resolved, size_of
 from einsumad.records import record
 
@@ -100,28 +100,24 @@ class _State:
     def next_reading(self, pending: Sequence[Factor], *, within: bool) -> tuple[int, Map] | None:
         """The map along which factors are read at the least cost, and its position; if asked, it must not pad."""
         candidates = [
-            (self._cost(each), position, each)
+            (*self._reading_cost(each), position, each)
             for position, factor in enumerate(pending)
             for each in orientations(factor)
             if each.at not in self.output and self._is_free(each, position, pending)
         ]
         if not candidates:
             return None
-        _, position, chosen = min(candidates, key=lambda candidate: candidate[:2])
+        *_, position, chosen = min(candidates, key=lambda candidate: candidate[:3])
         return (position, chosen) if always_inside(chosen.node) or not within else None
 
     def next_writing(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
         """The first map along which the result can be written, unless it costs less to read along it."""
         for position, factor in enumerate(pending):
             free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
-            written = [
-                (writing_cost(each, self.factors, self.output, self.sizes), 0, each)
-                for each in free
-                if each.at in self.output
-            ]
+            written = [(False, self._writing_cost(each), 0, each) for each in free if each.at in self.output]
             if written:
-                read = [(self._cost(each), 1, each) for each in free if each.at not in self.output]
-                _, _, chosen = min([*written, *read], key=lambda candidate: candidate[:2])
+                read = [(*self._reading_cost(each), 1, each) for each in free if each.at not in self.output]
+                *_, chosen = min([*written, *read], key=lambda candidate: candidate[:3])
                 return position, chosen
         return None
 
@@ -147,8 +143,9 @@ class _State:
         """Whether no other map has to be applied before."""
         return not any(chosen.at in factor.labels for k, factor in enumerate(pending) if k != position)
 
-    def _cost(self, chosen: Map) -> int:
-        return reading_cost(chosen, self.factors, self.masks, self.sizes)
+    def _reading_cost(self, chosen: Map) -> tuple[bool, int]:
+        """Whether zeros would meet what may be infinite, and the work."""
+        return spoils(chosen, self.factors), reading_cost(chosen, self.factors, self.masks, self.sizes)
 
     def _writing_cost(self, chosen: Map) -> int:
         return writing_cost(chosen, self.factors, self.output, self.sizes)

@@ -13,6 +13,7 @@ import numpy as np
 
 from einsumad.errors import InternalError
 from einsumad.graph import BOOL, Affine, Labels, Selection, affine, einsum, selection, zero
+from einsumad.planning.finiteness import may_be_infinite
 from einsumad.planning.primitives import Factor, always_inside, is_padding, reach
 from einsumad.records import record
 
@@ -125,6 +126,24 @@ def needs_mask(chosen: Map, factors: Sequence[Factor]) -> bool:
         return False
     holding = [chosen.at in factor.labels for factor in factors]
     return not holding or not all(holding)
+
+
+def spoils(chosen: Map, factors: Sequence[Factor]) -> bool:
+    """Whether zeros outside of the bounds would be multiplied with what may be infinite, and no mask keep it from them.
+
+    Where nothing has the index that is read, the mask itself would be a matrix of zeros and ones.
+    """
+    if always_inside(chosen.node):
+        return False
+    places = {*chosen.places}
+    apart = [f for f in factors if chosen.at not in f.labels and not (places.isdisjoint(f.labels) or _meets(f, places))]
+    holding = any(chosen.at in f.labels for f in factors)
+    return bool(apart) and (not holding or any(may_be_infinite(f.node) for f in apart))
+
+
+def _meets(factor: Factor, places: set[int]) -> bool:
+    """Whether a mask over these places can select from the factor."""
+    return places.issubset(factor.labels) or places.issuperset(factor.labels)
 
 
 def inside(chosen: Map) -> Factor:

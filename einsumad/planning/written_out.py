@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from einsumad.graph import Node, topological
-from einsumad.planning.guards import may_be_infinite
+from einsumad.planning.finiteness import infinite_among
 from einsumad.planning.options import PlannerOptions, in_force, planner_options
 
 
 def options_for(roots: Sequence[Node]) -> PlannerOptions:
     """The options in force, with compression where something that the roots are made of may be infinite."""
-    if in_force().compression or not may_be_infinite(topological(roots)):
+    if in_force().compression or not infinite_among(topological(roots)):
         return in_force()
     return planner_options(compression=True)

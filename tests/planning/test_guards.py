@@ -215,14 +215,22 @@ def test_what_a_mask_does_not_reach_is_multiplied_first_by_what_lies_between() -
     np.testing.assert_array_equal(run(node, dict(zip((x, w, mask, r), values, strict=True))), expected)
 
 
-def test_a_mask_that_a_factor_holds_is_left_out_beside_finite_factors() -> None:
-    """``log(x)²`` times a number: the logarithm is selected where it is made, and zero elsewhere."""
-    number = variable("number")
+def test_a_mask_that_all_factors_hold_is_left_out() -> None:
+    """``log(x)²``: the logarithm is selected where it is made, and zero elsewhere. An input may be anything there."""
     chosen = multiply(n, LOG)
-    product = einsum([n, chosen, chosen, number], [(0,), (0,), (0,), ()], (0,))
-    assert guarded([product]) == (einsum([chosen, chosen, number], [(0,), (0,), ()], (0,)),)
-    beside = einsum([n, chosen, apply("log", A)], [(1,), (1,), (0, 1)], (0, 1))
-    assert guarded([beside]) == (beside,)
+    product = einsum([n, chosen, chosen], [(0,), (0,), (0,)], (0,))
+    assert guarded([product]) == (multiply(chosen, chosen),)
+    for other in (x, apply("log", x)):
+        beside = einsum([n, chosen, other], [(0,), (0,), (0,)], (0,))
+        assert guarded([beside]) == (beside,)
+
+
+def test_numbers_beside_factors_that_hold_a_mask_are_selected_by_themselves() -> None:
+    flag, number = variable("flag", dtype=BOOL), variable("number")
+    chosen = einsum([flag, LOG], [(), (0,)], (0,))
+    product = einsum([flag, number, chosen, chosen], [(), (), (0,), (0,)], (0,))
+    selected = einsum([flag, number], [(), ()], ())
+    assert guarded([product]) == (einsum([selected, chosen, chosen], [(), (0,), (0,)], (0,)),)
 
 
 def test_a_step_of_adam_selects_nothing_that_was_selected() -> None:
