@@ -18,7 +18,7 @@ from einsumad.compressed.terms import Term, write_sum
 from einsumad.errors import InternalError
 from einsumad.graph import Leaf, Node, Selection, Shape, leaf, selection
 from einsumad.locks import module_lock
-from einsumad.planning import Factor
+from einsumad.planning import Factor, guarded
 from einsumad.records import record, replace
 
 
@@ -58,8 +58,12 @@ _lock = module_lock()
 
 
 def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
-    """The structure of an expression, and the expressions of its cores."""
-    terms = [multiplied_out(term, stored, rows) for term, stored in opened_terms(node)]
+    """The structure of an expression, and the expressions of its cores.
+
+    What is stored is zero where the rest of a term selects nothing, even if it is infinite there: later only its numbers
+    are known.
+    """
+    terms = [multiplied_out(term, stored, rows) for term, stored in opened_terms(*guarded([node]))]
     slots: dict[Node, Leaf] = {}
     found = tuple([_over_slots(term, slots) for term in terms])
     return Compressed(make_form(found, node.shape, node.dtype, rows, symmetric), tuple(slots))

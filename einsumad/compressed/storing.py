@@ -156,7 +156,7 @@ def _absorbed(groups: list[Group], summed: frozenset[int]) -> list[Group]:
             continue
         labels = set(_kept(group, summed))
         wide = next((k for k in hosts if labels and labels <= kept[k]), None)
-        same = next((k for k, own in enumerate(kept) if own == labels and _joins(found[k])), None)
+        same = next((k for k, own in enumerate(kept) if own == labels and all(map(_is_ordinary, found[k]))), None)
         place = wide if wide is not None else same if labels else None
         if place is None:
             found.append(group)
@@ -167,8 +167,12 @@ def _absorbed(groups: list[Group], summed: frozenset[int]) -> list[Group]:
 
 
 def _joins(group: Group) -> bool:
-    """Whether the group is one ordinary factor, neither map nor mask."""
-    return len(group) == 1 and not isinstance(group[0].node, Structural) and group[0].node.dtype != BOOL
+    return len(group) == 1 and _is_ordinary(group[0])
+
+
+def _is_ordinary(factor: Factor) -> bool:
+    """Whether the factor is neither map nor mask."""
+    return not isinstance(factor.node, Structural) and factor.node.dtype != BOOL
 
 
 def _kept(group: Iterable[Factor], summed: frozenset[int]) -> Labels:

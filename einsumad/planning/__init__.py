@@ -8,6 +8,7 @@ from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
+from einsumad.planning.guards import guarded
 from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.lengths import cheaper, length_of_parts, within
 from einsumad.planning.limited import plan_within
@@ -67,6 +68,7 @@ __all__ = [
     "derive",
     "distribute",
     "expand",
+    "guarded",
     "jacobian",
     "layout",
     "length_of_parts",

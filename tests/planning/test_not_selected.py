@@ -115,6 +115,7 @@ def test_derivatives_are_those_of_what_is_selected(name: str) -> None:
         np.testing.assert_allclose(ea.compile(transform(f))(x), expected, rtol=1e-12, atol=1e-14)
     for mode in ("forward", "reverse", "cross-country"):
         np.testing.assert_allclose(ea.hessian(f, mode=mode)(x), ea.hessian(alone)(x), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(ea.hessian(f, compressed=True)(x), ea.hessian(alone)(x), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
