@@ -60,8 +60,8 @@ _lock = module_lock()
 def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
     """The structure of an expression, and the expressions of its cores.
 
-    What is stored is zero where the rest of a term selects nothing, even if it is infinite there: later only its numbers
-    are known.
+    What is stored is zero where the rest of a term selects nothing, even if it is infinite there: later only its
+    numbers are known.
     """
     terms = [multiplied_out(term, stored, rows) for term, stored in opened_terms(*guarded([node]))]
     slots: dict[Node, Leaf] = {}
