@@ -1,7 +1,8 @@
 """Outputs, losses and metrics of a model that is not trained meanwhile.
 
 Owns prediction and evaluation. Imports model and loss as one, and metrics. Invariant: the model is as it was before,
-its mode included; a plan is made once for each form of a batch.
+its mode included; a plan is made once for each form of a batch and number of the
+settings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import einsumad as ea
 from einsumad.nn.module import Module
 from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.metrics import Metric, metrics_of
+from einsumad.nn.training.settings import Settings
 
 
 class Evaluation:
@@ -23,6 +25,7 @@ class Evaluation:
 
     def __init__(self, model: Module, loss: Callable[..., Any] | None = None) -> None:
         self._whole = Composed(model, loss)
+        self._settings = Settings(self._whole)
         self._compiled = ea.compile(self._outputs_and_loss)
 
     def __call__(self, inputs: Sequence[Any], target: Any = None) -> tuple[Any, Any]:
@@ -30,9 +33,15 @@ class Evaluation:
         with evaluating(self._whole):
             held = {name: p.data for name, p in self._whole.named_parameters()}
             held |= {name: buffer.data for name, buffer in self._whole.named_buffers()}
-            return self._compiled(held, tuple(inputs), target)  # type: ignore[no-any-return]
+            return self._compiled(self._settings.number(), held, tuple(inputs), target)  # type: ignore[no-any-return]
 
-    def _outputs_and_loss(self, held: dict[str, Any], inputs: tuple[Any, ...], target: Any) -> tuple[Any, Any]:
+    def _outputs_and_loss(
+        self,
+        settings: int,  # noqa: ARG002 (of the plan)
+        held: dict[str, Any],
+        inputs: tuple[Any, ...],
+        target: Any,
+    ) -> tuple[Any, Any]:
         loss, outputs = self._whole.apply(held, *inputs, target)
         return outputs, loss
 

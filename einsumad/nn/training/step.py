@@ -18,7 +18,8 @@ from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
 from einsumad.nn.training.composed import Composed
-from einsumad.nn.training.drawing import Draws, modes_of
+from einsumad.nn.training.drawing import Draws
+from einsumad.nn.training.settings import Settings
 from einsumad.optim import Optimizer, clipped_by_norm
 
 
@@ -47,7 +48,7 @@ class TrainingStep:
         self._learned: list[Parameter] = [p for group in optimizer.param_groups for p in group["params"]]
         self._names = self._whole.names_of(self._learned)
         self._compiled = ea.compile(self._step)
-        self._draws = Draws(self._whole)
+        self._draws, self._settings = Draws(self._whole), Settings(self._whole)
         self.load()
 
     def load(self) -> None:
@@ -69,8 +70,9 @@ class TrainingStep:
 
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
-        draws = self._draws(batch)
-        structure = modes_of(self._whole), self._optimizer.flags()
+        settings = self._settings.number()
+        draws = self._draws(settings, batch)
+        structure = settings, self._optimizer.flags()
         loss, outputs, values, states, updates = self._compiled(
             structure, self._held, self._optimizer.numbers(), draws, batch
         )
@@ -86,7 +88,7 @@ class TrainingStep:
         draws: list[Any],
         batch: tuple[Any, ...],
     ) -> tuple[Any, Any, list[Any], list[dict[str, Any]], dict[str, Any]]:
-        """The step as a pure function; the modes of the modules and the flags of the optimiser are its structure."""
+        """The step as a pure function; the settings of the modules and the flags of the optimiser are its structure."""
 
         def called(learned: list[Any]) -> tuple[Any, Any, dict[str, Any]]:
             named = {**held.fixed, **held.buffers, **dict(zip(self._names, learned, strict=True))}
