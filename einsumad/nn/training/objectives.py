@@ -37,17 +37,19 @@ class NetworkObjective(Objective):
             )
         super().__init__(self._outputs, self._loss)
         self.parameters = self._learned = tuple(wanted)
-        self._settings = Settings(self._whole)
+        self._settings, self._known = Settings(self._whole), -1
         self._draws, self._drawn_by_model = Draws(self._whole), Draws(model)
 
     def arguments(self, *batch: Any) -> tuple[Any, ...]:
         """The number of the settings of all modules, all arrays that are not learned, random numbers, and the batch."""
         if len(batch) < 2:
             raise TypeError(f"a batch has the inputs of the model and last the target, got {len(batch)} arrays")
+        settings = self._settings.number()
+        if settings != self._known:
+            self._names, self._known = self._whole.names_of(self._learned), settings
         learned = set(self._names)
         fixed = {name: p.data for name, p in self._whole.named_parameters() if name not in learned}
         fixed |= {name: buffer.data for name, buffer in self._whole.named_buffers()}
-        settings = self._settings.number()
         drawn, count = self._draws(settings, batch), len(self._drawn_by_model.requests(settings, batch[:-1]))
         return settings, fixed, drawn[:count], drawn[count:], tuple(batch)
 
