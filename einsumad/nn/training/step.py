@@ -73,9 +73,9 @@ class TrainingStep:
 
     def load(self) -> None:
         """Begin with what the model holds now, and forget what was not stored."""
+        self._look()
         self._now: dict[str, Any] = {}
         self._seen: dict[str, np.ndarray] = {}
-        self._look()
         self._follow()
 
     def store(self) -> None:
@@ -137,7 +137,7 @@ class TrainingStep:
     def _step(
         self, structure: tuple[Any, Any], held: _Held, draws: list[Any], batch: tuple[Any, ...]
     ) -> tuple[Any, Any, dict[str, Any], dict[str, dict[str, Any]], dict[str, Any]]:
-        """The step as a pure function, whose structure is the number of the settings and the flags of the optimiser.
+        """The step as a pure function; its structure is the number of the settings and the flags of the optimiser.
 
         It gives values and states of those parameters that the loss depends on, by name.
         """
@@ -154,9 +154,8 @@ class TrainingStep:
             clipped = iter(clipped_by_norm([g for g in gradients if g is not None], self._clip_norm))
             gradients = [None if gradient is None else next(clipped) for gradient in gradients]
         loss, outputs, changed = self._called(held.learned, held.others, draws, batch)
-        new_values, new_states = self._optimizer.updated(
-            held.learned, gradients, held.states, held.numbers, structure[1]
-        )
+        _, flags = structure
+        new = self._optimizer.updated(held.learned, gradients, held.states, held.numbers, flags)
         names = [name for name, part in zip(self._names, used, strict=True) if part]
-        values, kept = (dict(zip(self._names, new, strict=True)) for new in (new_values, new_states))
-        return loss, outputs, {name: values[name] for name in names}, {name: kept[name] for name in names}, changed
+        values, states = (dict(zip(self._names, made, strict=True)) for made in new)
+        return loss, outputs, {name: values[name] for name in names}, {name: states[name] for name in names}, changed
