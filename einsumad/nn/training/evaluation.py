@@ -7,14 +7,16 @@ settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import einsumad as ea
+from einsumad.data import Dataset
 from einsumad.nn.module import Module
+from einsumad.nn.training.batches import Batches, batches_of
 from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.metrics import Metric, metrics_of
 from einsumad.nn.training.settings import Settings
@@ -64,14 +66,25 @@ def predict(model: Module, *inputs: np.ndarray, batch_size: int = 256) -> np.nda
 def evaluate(
     model: Module,
     loss: Callable[..., Any],
-    data: Iterable[Sequence[np.ndarray]],
+    data: Batches | Dataset | tuple[np.ndarray, ...],
     metrics: Sequence[str] | Mapping[str, Metric] = (),
+    *,
+    batch_size: int = 256,
 ) -> dict[str, float]:
-    """The mean loss and metrics over batches of inputs and, last, the target; each batch counts by its size."""
-    return measured(Evaluation(model, loss), data, metrics_of(metrics))
+    """The mean loss and metrics in evaluation mode; each batch counts by its size.
+
+    `data` gives batches of inputs and, last, the target, or is a tuple of arrays or a data set, which is cut into
+    batches of `batch_size`, as :func:`fit` takes them.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> net, x = nn.Linear(3, 2, rng=0), np.zeros((5, 3), np.float32)
+    >>> sorted(nn.evaluate(net, nn.CrossEntropyLoss(), (x, np.array([0, 1, 0, 1, 1])), ["accuracy"]))
+    ['accuracy', 'loss']
+    """
+    return measured(Evaluation(model, loss), batches_of(data, batch_size), metrics_of(metrics))
 
 
-def measured(of: Evaluation, data: Iterable[Sequence[np.ndarray]], metrics: Mapping[str, Metric]) -> dict[str, float]:
+def measured(of: Evaluation, data: Batches, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """The means over the batches."""
     means = Means()
     for batch in data:
