@@ -1,7 +1,8 @@
 """All that a call of a module depends on beside arrays that are handed over: modes, numbers, options, other objects.
 
-Owns :class:`Settings`. Imports modules. Invariant: settings that differ in anything that a call may read have different
-numbers, so that what is kept under a number is never out of date; what is compared by identity is kept alive.
+Owns :class:`Settings`. Imports modules, and what they may hold. Invariant: settings that differ in anything that a call
+may read have different numbers, so that what is kept under a number is never out of date; what is compared by identity
+is kept alive.
 """
 
 from __future__ import annotations
@@ -10,20 +11,29 @@ import warnings
 from collections.abc import Collection, Mapping
 from functools import partial
 from hashlib import blake2b
+from io import IOBase
+from logging import Logger
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 import einsumad as ea
+from einsumad.data import ArrayDataset, DataLoader
 from einsumad.nn.module import Module
 from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.tree import Tree
+from einsumad.optim import Optimizer, SecondOrderOptimizer
+from einsumad.optim.lr_scheduler import LRScheduler
 
 _MANY = 16
 _SHORT = 256
-_ITSELF = frozenset({int, bool, str, bytes, type(None), complex, slice, range, type(...)})
-_BY_IDENTITY = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type, np.random.Generator, np.ufunc, Buffer)
+_ITSELF = frozenset({int, bool, str, bytes, type(None), range, type(...)})
+_BY_IDENTITY = (
+    *(FunctionType, BuiltinFunctionType, ModuleType, type, np.ufunc, ea.Compiled, Buffer, np.random.Generator),
+    *(Optimizer, SecondOrderOptimizer, LRScheduler, DataLoader, ArrayDataset, Logger, IOBase),
+)
+"""Those that a network does not compute with, but that training changes, are among them."""
 
 
 class Settings:
@@ -53,13 +63,14 @@ def settings_of(module: Module) -> tuple[Any, ...]:
 def _of_tree(tree: Tree, within: set[int]) -> tuple[Any, ...]:
     """The type of a module, its attributes, and which arrays and modules it holds."""
     parameters, buffers, modules = tree._parameters, tree._buffers, tree._modules  # noqa: SLF001 (what a tree holds)
-    found: list[Any] = [type(tree)]
+    own: list[Any] = []
     for name, value in vars(tree).items():
         kind = type(value)
         if kind in _ITSELF:
-            found.append((name, kind, value))
+            own.append((name, kind, value))
         elif value is not parameters and value is not buffers and value is not modules:
-            found.append((name, _form(value, within)))
+            own.append((name, _form(value, within)))
+    found: list[Any] = [type(tree), frozenset(own)]  # an attribute that is set again comes last
     if parameters:
         found += [(name, _Same(p), p.requires_grad) for name, p in parameters.items()]
     if buffers:
@@ -91,6 +102,8 @@ def _form(value: Any, within: set[int]) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()
+    if kind is complex:
+        return kind, value.real.hex(), value.imag.hex()
     if isinstance(value, np.dtype):
         return kind, value.str, _Same(value)
     if isinstance(value, Parameter):
@@ -158,8 +171,7 @@ def _changing(module: Module, before: tuple[Any, ...], now: tuple[Any, ...]) -> 
     found = [
         f"{name}.{entry[0]}" if name else str(entry[0])
         for name, old, new in zip(names, before, now, strict=False)
-        for entry in new[1:]
-        if entry not in old
+        for entry in sorted(new[1] - old[1], key=str)
     ]
     which = ", ".join(found) or "what modules hold"
     return (
