@@ -51,6 +51,7 @@ class Foreign:
     """An array of another library."""
 
     shape = (20, 4)
+    dtype = "torch.float32"
 
 
 Foreign.__module__ = "torch.tensors"
@@ -97,3 +98,9 @@ def test_a_batch_without_targets_that_count_is_nan() -> None:
     mixed = np.where(np.arange(20) < 10, Y, -100)
     halves = nn.evaluate(net, LOSS, (X, mixed), batch_size=20)["loss"]
     assert halves == pytest.approx(float(LOSS(net(X[:10]), Y[:10]).numpy()), rel=1e-5)
+
+
+def test_batches_of_foreign_arrays_are_refused() -> None:
+    for given in ([(X, Foreign())], [(Foreign(), Y)]):
+        with pytest.raises(TypeError, match="a batch has a Foreign of torch"):
+            fitted(given)

@@ -30,8 +30,19 @@ class Draws:
         """From which generators the numbers come, and how, in order, under the settings of this number."""
         form = settings, tuple([(array.shape, array.dtype) for array in batch])
         if form not in self._requests:
+            _check(batch)
             recorded = Recorded()
             with no_grad(), calling({}, recorded), within_call():
                 self._module(*batch)
             self._requests[form] = recorded.requests
         return self._requests[form]
+
+
+def _check(batch: Sequence[Any]) -> None:
+    """Raise :class:`TypeError` for arrays whose dtype is none of NumPy's."""
+    foreign = [type(array) for array in batch if not isinstance(array.dtype, np.dtype)]
+    if foreign:
+        raise TypeError(
+            f"a batch has a {foreign[0].__name__} of {foreign[0].__module__.partition('.')[0]}: batches are tuples of "
+            "NumPy's arrays, as np.asarray makes them"
+        )
