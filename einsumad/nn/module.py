@@ -67,6 +67,10 @@ class Module(Tree):
         the same in each call, as generators stay as they are too; with `rng` they are drawn from there. Arrays that are
         not named keep the values that they have.
 
+        A function that ``ea.compile`` traces keeps all that it was not given, as it was: the mode, running statistics,
+        frozen parameters. ``module.apply(arrays, x)`` with ``arrays = module.state_dict()`` among the arguments follows
+        the arrays.
+
         Raises :class:`KeyError` for names that the module has not, and :class:`ShapeError` for other shapes.
         """
         with calling(values_by_identity(self, values), Copies(rng)), within_call():

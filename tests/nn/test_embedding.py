@@ -89,3 +89,19 @@ def test_corners(padding: int | None) -> None:
     assert layer(PLACES.astype(np.uint8)).shape == (2, 3, 3)
     assert layer([0, 1]).shape == (2, 3)
     assert nn.Embedding(1, 1, padding, rng=0)(np.zeros(2, int)).shape == (2, 1)
+
+
+@pytest.mark.parametrize("dtype", "bBhHiIlLqQ")
+@pytest.mark.parametrize("padding", [None, -1])
+def test_whole_numbers_of_every_dtype(dtype: str, padding: int | None) -> None:
+    layer = nn.Embedding(300, 3, padding_idx=padding, rng=0)
+    last = min(np.iinfo(dtype).max, 299)
+    places = np.array([[0, 1], [7, last]], dtype)
+    expected = layer.weight.data[places.astype(int)]
+    np.testing.assert_array_equal(layer(places).numpy(), expected)
+    compiled = ea.compile(lambda weight, i: F.embedding(i, weight, padding))
+    np.testing.assert_array_equal(compiled(layer.weight.data, places), expected)
+    if np.dtype(dtype).kind == "i":
+        for call in (layer, lambda i: compiled(layer.weight.data, i)):
+            with pytest.raises(IndexError):
+                call(np.array([-1], dtype))

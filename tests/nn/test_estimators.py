@@ -441,3 +441,9 @@ print("sklearn" in sys.modules)
     assert 'pip install "einsumad[estimators]"' in message
     assert nn.EinsumClassifier is EinsumClassifier
     assert ea.nn.estimators.EinsumRegressor is EinsumRegressor
+
+
+def test_second_order_optimisers_are_refused_with_the_reason() -> None:
+    classifier = EinsumClassifier((4,), solver=optim.GaussNewton, max_iter=2)
+    with pytest.raises(TypeError, match="GaussNewton, and estimators train by first-order optimisers only"):
+        classifier.fit(np.ones((4, 2)), [0, 1, 0, 1])

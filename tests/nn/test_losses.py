@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
-from einsumad import nn
+from einsumad import nn, optim
 from tests.nn.derivatives import right
 
 F = nn.functional
@@ -273,3 +273,24 @@ def test_weights_are_buffers() -> None:
     assert not nn.NLLLoss().state_dict()
     np.testing.assert_allclose(loss(SCORES, CLASSES), F.cross_entropy(SCORES, CLASSES, WEIGHT), rtol=1e-6)
     assert repr(nn.MSELoss(reduction="sum")) == "MSELoss(reduction='sum')"
+
+
+@pytest.mark.parametrize("dtype", "bBhHiIlLqQ")
+@pytest.mark.parametrize("ignored", [-100, 1])
+def test_classes_of_every_dtype(dtype: str, ignored: int) -> None:
+    classes = CLASSES.astype(dtype)
+    loss = nn.CrossEntropyLoss(ignore_index=ignored)
+    expected = loss(SCORES, CLASSES.astype(np.int64))
+    np.testing.assert_array_equal(loss(SCORES, classes), expected)
+    if classes.dtype == np.uint64:  # traced, np.take_along_axis refuses these
+        return
+    np.testing.assert_allclose(ea.compile(loss.forward)(SCORES, classes), expected, rtol=1e-12)
+    net = nn.Linear(3, 3, rng=0)
+    step = nn.TrainingStep(net, loss, optim.SGD(net.parameters(), lr=0.1))
+    x, y = np.ones((4, 3), np.float32), np.array([0, 1, 2, 2])
+    np.testing.assert_array_equal(step(x, y.astype(dtype))[0], step_of_int64(loss, x, y))
+
+
+def step_of_int64(loss: Any, x: np.ndarray, y: np.ndarray) -> Any:
+    net = nn.Linear(3, 3, rng=0)
+    return nn.TrainingStep(net, loss, optim.SGD(net.parameters(), lr=0.1))(x, y)[0]

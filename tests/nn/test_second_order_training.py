@@ -103,7 +103,7 @@ def test_what_is_not_learned_is_read_anew() -> None:
         expected = F.mse_loss(net(X), target)
     np.testing.assert_allclose(optimizer.step(goal, X, target), expected, rtol=1e-5)
     np.testing.assert_array_equal(net[0].weight.data, 0.5 * frozen)
-    with pytest.raises(ValueError, match=r"model\.0\.weight do not require gradients"):
+    with pytest.raises(ValueError, match=r"model\.0\.weight does not require gradients"):
         nn.objective(net, nn.MSELoss(), net.parameters())
 
 

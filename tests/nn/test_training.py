@@ -297,8 +297,8 @@ def test_batches_of_unequal_sizes_count_by_their_sizes() -> None:
 def test_errors_of_what_is_asked() -> None:
     with pytest.raises(ValueError, match="is accuracy meant"):
         fitted(network(), 1, metrics=["acuracy"])
-    with pytest.raises(KeyError, match="val_loss"):
-        fitted(network(), 3, early_stopping=nn.EarlyStopping())
+    with pytest.raises(KeyError, match="'accuracy', but epoch, loss"):
+        fitted(network(), 3, early_stopping=nn.EarlyStopping("accuracy"))
     net = network()
     with pytest.raises(ValueError, match="no sample"):
         nn.fit(net, F.cross_entropy, [], optim.SGD(net.parameters(), lr=0.1), 1, progress=False)

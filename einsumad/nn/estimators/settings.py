@@ -16,7 +16,7 @@ import numpy as np
 from einsumad.nn.estimators.losses import Losses, losses_of
 from einsumad.nn.estimators.networks import Network, network_of
 from einsumad.nn.random import generator_of
-from einsumad.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
+from einsumad.optim import SGD, Adagrad, Adam, Optimizer, RMSprop, SecondOrderOptimizer
 
 _SOLVERS: dict[str, Callable[[Any, float], Optimizer]] = {
     "adam": Adam,
@@ -57,6 +57,11 @@ class Settings:
         if isinstance(self.solver, str):
             return _SOLVERS[self.solver](learned, self.learning_rate_init)
         found = self.solver(learned)
+        if isinstance(found, SecondOrderOptimizer):
+            raise TypeError(
+                f"solver gave {type(found).__name__}, and estimators train by first-order optimisers only, as "
+                "their loss has a penalty on the weights: give such as einsumad.optim.Adam, or train with nn.fit"
+            )
         if not isinstance(found, Optimizer):
             raise TypeError(f"solver gave {type(found).__name__}, not an optimiser of einsumad.optim")
         return found

@@ -36,7 +36,10 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 def elu(input: Any, alpha: float = 1.0) -> Any:
-    """``x`` where it is positive, else ``alpha (exp(x) - 1)``, also for derivatives at 0 (Clevert et al., 2016)."""
+    """``x`` where it is positive, else ``alpha (exp(x) - 1)`` (Clevert et al., 2016).
+
+    Derivatives at 0 are those of the second formula, so that all of them are alpha; PyTorch has 0 for the second one.
+    """
     positive = input > 0
     return np.where(positive, input, alpha * np.expm1(np.where(positive, 0, input)))
 

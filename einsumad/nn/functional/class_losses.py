@@ -14,7 +14,7 @@ import numpy as np
 import einsumad as ea
 import einsumad.numpy as enp
 from einsumad.nn.functional.activations import log_softmax
-from einsumad.nn.functional.indices import dtype_of, from_zero
+from einsumad.nn.functional.indices import can_be, dtype_of, from_zero, wide
 from einsumad.nn.functional.losses import Reduction, like, reduced, times_logarithms
 
 
@@ -91,8 +91,8 @@ class _Options:
 
 def _of_classes(logs: Any, target: Any, options: _Options) -> Any:
     target = _checked(options.name, logs, target)
-    kept = target != options.ignore_index
-    if not isinstance(kept, ea.Tensor) and np.all(kept):
+    kept = target != options.ignore_index if can_be(options.ignore_index, target) else None
+    if kept is not None and not isinstance(kept, ea.Tensor) and np.all(kept):
         kept = None
     axis = _axis_of_classes(logs)
     chosen = target if kept is None else np.where(kept, target, 0)
@@ -132,7 +132,7 @@ def _checked(name: str, logs: Any, target: Any) -> Any:
         raise ea.ShapeError(
             f"{name}: scores of shape {shape} need classes of shape {needed}, got {np.shape(target)}{hint}"
         )
-    return target if isinstance(target, ea.Tensor) else np.asarray(target)
+    return wide(target)
 
 
 def _check_scores(name: str, scores: Any) -> None:

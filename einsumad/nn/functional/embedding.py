@@ -12,7 +12,7 @@ import numpy as np
 
 import einsumad as ea
 import einsumad.numpy as enp
-from einsumad.nn.functional.indices import dtype_of, from_zero
+from einsumad.nn.functional.indices import dtype_of, from_zero, wide
 
 _constant = ea.custom_function(np.copy, push=lambda _, tangents: np.zeros_like(tangents[0]), name="constant")
 
@@ -37,7 +37,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     if dtype_of(input).kind not in "iu":
         raise TypeError(f"embedding takes whole numbers, got dtype {dtype_of(input)}: convert them by .astype(int)")
     count = np.shape(weight)[0]
-    indices = from_zero(input, count, "embedding", "rows")
+    indices = from_zero(wide(input), count, "embedding", "rows")
     rows = enp.take(weight, indices, axis=0)
     if padding_idx is None:
         return rows

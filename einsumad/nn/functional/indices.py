@@ -18,6 +18,18 @@ def dtype_of(array: Any) -> np.dtype:
     return np.dtype(array.dtype) if hasattr(array, "dtype") else np.asarray(array).dtype
 
 
+def wide(indices: Any) -> Any:
+    """Whole numbers in a dtype that has all numbers of rows, and -100: int64, but for uint64, which is left alone."""
+    given = indices if isinstance(indices, ea.Tensor) else np.asarray(indices)
+    return given if given.dtype.itemsize == np.dtype(np.int64).itemsize else given.astype(np.int64)
+
+
+def can_be(number: int, indices: Any) -> bool:
+    """Whether the dtype of the indices, whole numbers, has this number."""
+    limits = np.iinfo(dtype_of(indices))
+    return bool(limits.min <= number <= limits.max)
+
+
 def from_zero(indices: Any, count: int, where: str, what: str) -> Any:
     """The indices, which are in ``0 ... count - 1``. Raises :class:`IndexError` for others.
 

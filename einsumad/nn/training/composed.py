@@ -32,10 +32,14 @@ class Composed(Module):
         lost = [p.shape for p in learned if id(p) not in named]
         if lost:
             raise ValueError(
-                f"the optimiser has {len(lost)} parameters that the model has not, of shapes {lost}: was it made for "
-                "another model? It is made with model.parameters()"
+                f"the optimiser has {len(lost)} parameter{'s' * (len(lost) > 1)} that the model has not, of "
+                f"shape{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}: was it made for another model? It is made "
+                "with model.parameters()"
             )
         frozen = [named[id(p)] for p in learned if not p.requires_grad]
         if frozen:
-            raise ValueError(f"{', '.join(frozen)} do not require gradients: leave them out of the optimiser")
+            raise ValueError(
+                f"{', '.join(frozen)} {'do' if len(frozen) > 1 else 'does'} not require gradients: make the optimiser "
+                "from [p for p in model.parameters() if p.requires_grad]"
+            )
         return [named[id(p)] for p in learned]

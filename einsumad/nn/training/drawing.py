@@ -1,7 +1,7 @@
 """The random numbers that a call of a module draws, drawn before it, so that a compiled plan takes them as arrays.
 
 Owns that. Imports the context of calls and modules. Invariant: what is drawn is found by a call that changes nothing,
-once for each form of a batch; then generators go on as they would if the module were called.
+once for each form of a batch and number of the settings; then generators go on as they would if the module were called.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ class Draws:
         self._module = module
         self._requests: dict[Any, list[tuple[np.random.Generator, Draw]]] = {}
 
-    def __call__(self, batch: Sequence[np.ndarray]) -> list[Any]:
+    def __call__(self, settings: int, batch: Sequence[np.ndarray]) -> list[Any]:
         """The numbers for the next call on such a batch, an array for each layer that draws some."""
-        return [how(generator) for generator, how in self.requests(batch)]
+        return [how(generator) for generator, how in self.requests(settings, batch)]
 
-    def requests(self, batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
-        """From which generators the numbers come, and how, in order."""
-        form = modes_of(self._module), tuple([(array.shape, array.dtype) for array in batch])
+    def requests(self, settings: int, batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
+        """From which generators the numbers come, and how, in order, under the settings of this number."""
+        form = settings, tuple([(array.shape, array.dtype) for array in batch])
         if form not in self._requests:
+            _check(batch)
             recorded = Recorded()
             with no_grad(), calling({}, recorded), within_call():
                 self._module(*batch)
@@ -37,6 +38,11 @@ class Draws:
         return self._requests[form]
 
 
-def modes_of(module: Module) -> tuple[bool, ...]:
-    """Whether each module of the tree is in training."""
-    return tuple([part.training for _, part in module.named_modules()])
+def _check(batch: Sequence[Any]) -> None:
+    """Raise :class:`TypeError` for arrays whose dtype is none of NumPy's."""
+    foreign = [type(array) for array in batch if not isinstance(array.dtype, np.dtype)]
+    if foreign:
+        raise TypeError(
+            f"a batch has a {foreign[0].__name__} of {foreign[0].__module__.partition('.')[0]}: batches are tuples of "
+            "NumPy's arrays, as np.asarray makes them"
+        )

@@ -1,21 +1,25 @@
 """Outputs, losses and metrics of a model that is not trained meanwhile.
 
 Owns prediction and evaluation. Imports model and loss as one, and metrics. Invariant: the model is as it was before,
-its mode included; a plan is made once for each form of a batch.
+its mode included; a plan is made once for each form of a batch and number of the
+settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import einsumad as ea
+from einsumad.data import Dataset
 from einsumad.nn.module import Module
+from einsumad.nn.training.batches import Batches, batches_of
 from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.metrics import Metric, metrics_of
+from einsumad.nn.training.settings import Settings
 
 
 class Evaluation:
@@ -23,6 +27,7 @@ class Evaluation:
 
     def __init__(self, model: Module, loss: Callable[..., Any] | None = None) -> None:
         self._whole = Composed(model, loss)
+        self._settings = Settings(self._whole)
         self._compiled = ea.compile(self._outputs_and_loss)
 
     def __call__(self, inputs: Sequence[Any], target: Any = None) -> tuple[Any, Any]:
@@ -30,9 +35,15 @@ class Evaluation:
         with evaluating(self._whole):
             held = {name: p.data for name, p in self._whole.named_parameters()}
             held |= {name: buffer.data for name, buffer in self._whole.named_buffers()}
-            return self._compiled(held, tuple(inputs), target)  # type: ignore[no-any-return]
+            return self._compiled(self._settings.number(), held, tuple(inputs), target)  # type: ignore[no-any-return]
 
-    def _outputs_and_loss(self, held: dict[str, Any], inputs: tuple[Any, ...], target: Any) -> tuple[Any, Any]:
+    def _outputs_and_loss(
+        self,
+        settings: int,  # noqa: ARG002 (of the plan)
+        held: dict[str, Any],
+        inputs: tuple[Any, ...],
+        target: Any,
+    ) -> tuple[Any, Any]:
         loss, outputs = self._whole.apply(held, *inputs, target)
         return outputs, loss
 
@@ -55,14 +66,25 @@ def predict(model: Module, *inputs: np.ndarray, batch_size: int = 256) -> np.nda
 def evaluate(
     model: Module,
     loss: Callable[..., Any],
-    data: Iterable[Sequence[np.ndarray]],
+    data: Batches | Dataset | tuple[np.ndarray, ...],
     metrics: Sequence[str] | Mapping[str, Metric] = (),
+    *,
+    batch_size: int = 256,
 ) -> dict[str, float]:
-    """The mean loss and metrics over batches of inputs and, last, the target; each batch counts by its size."""
-    return measured(Evaluation(model, loss), data, metrics_of(metrics))
+    """The mean loss and metrics in evaluation mode; each batch counts by its size.
+
+    `data` gives batches of inputs and, last, the target, or is a tuple of arrays or a data set, which is cut into
+    batches of `batch_size`, as :func:`fit` takes them.
+
+    >>> import numpy as np, einsumad.nn as nn
+    >>> net, x = nn.Linear(3, 2, rng=0), np.zeros((5, 3), np.float32)
+    >>> sorted(nn.evaluate(net, nn.CrossEntropyLoss(), (x, np.array([0, 1, 0, 1, 1])), ["accuracy"]))
+    ['accuracy', 'loss']
+    """
+    return measured(Evaluation(model, loss), batches_of(data, batch_size), metrics_of(metrics))
 
 
-def measured(of: Evaluation, data: Iterable[Sequence[np.ndarray]], metrics: Mapping[str, Metric]) -> dict[str, float]:
+def measured(of: Evaluation, data: Batches, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """The means over the batches."""
     means = Means()
     for batch in data:

@@ -6,16 +6,17 @@ ends, the model and the optimiser hold what the last whole step made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from einsumad.data import ArrayDataset, DataLoader
+from einsumad.data import Dataset
 from einsumad.nn.module import Module
 from einsumad.nn.training.bars import Bar
+from einsumad.nn.training.batches import Batches, batches_of
 from einsumad.nn.training.checkpoints import Checkpoint
 from einsumad.nn.training.composed import Composed
 from einsumad.nn.training.evaluation import Evaluation, Means, measured
@@ -26,8 +27,6 @@ from einsumad.nn.training.step import TrainingStep
 from einsumad.nn.training.stopping import EarlyStopping
 from einsumad.optim import Optimizer, SecondOrderOptimizer
 from einsumad.optim.lr_scheduler import ReduceLROnPlateau
-
-Batches = Iterable[Sequence[np.ndarray]]
 
 
 @dataclass
@@ -43,6 +42,17 @@ class _Run:
     parts: dict[str, Any]
     progress: bool
     history: History
+
+    def whole_run(self, count: int, checkpoint: Checkpoint | None) -> History:
+        """All epochs, from where a saved run was; in the end the model of the best one, if that is wanted."""
+        if checkpoint is not None and checkpoint.exists():
+            checkpoint.restore(self.model, self.parts, self.history)
+            self.step.load()
+        self.epochs(count, checkpoint)
+        stopping: EarlyStopping | None = self.parts["early_stopping"]
+        if stopping is not None:
+            stopping.restore(self.whole)
+        return self.history
 
     def epochs(self, count: int, checkpoint: Checkpoint | None) -> None:
         """Epochs until there are as many, or nothing more is learned."""
@@ -79,12 +89,12 @@ class _Run:
 def fit(
     model: Module,
     loss: Callable[..., Any],
-    data: Batches | tuple[np.ndarray, ...],
+    data: Batches | Dataset | tuple[np.ndarray, ...],
     optimizer: Optimizer | SecondOrderOptimizer,
     epochs: int = 10,
     *,
     batch_size: int = 32,
-    validation: Batches | tuple[np.ndarray, ...] | None = None,
+    validation: Batches | Dataset | tuple[np.ndarray, ...] | None = None,
     metrics: Sequence[str] | Mapping[str, Metric] = (),
     scheduler: Any = None,
     clip_norm: float | None = None,
@@ -96,9 +106,10 @@ def fit(
     """Train a model: for each batch one compiled step of value, gradients and updates.
 
     `data` gives batches as tuples, the inputs and last the target: a :class:`einsumad.data.DataLoader`, anything that
-    can be iterated anew each epoch, or a tuple of arrays, which are shuffled and cut into batches of `batch_size` by
-    `rng`. `loss` takes the outputs and the target. `metrics` are names or functions of outputs and target. `scheduler`
-    is stepped after each epoch. With a `checkpoint` the run is saved after epochs, and goes on from what was saved.
+    can be iterated anew each epoch, or a tuple of arrays or a data set, which is shuffled and cut into batches of
+    `batch_size` by `rng`. `loss` takes the outputs and the target. `metrics` are names or functions of outputs and
+    target. `scheduler` is stepped after each epoch. With a `checkpoint` the run is saved after epochs, and goes on from
+    what was saved.
     Second-order optimisers are taken too: give them large batches, such as all samples.
 
     >>> import numpy as np
@@ -114,20 +125,15 @@ def fit(
         "optimizer": optimizer,
         "loss": loss,
         "scheduler": scheduler,
-        "loader": _batches(data, batch_size, shuffle=True, rng=rng),
+        "loader": batches_of(data, batch_size, shuffle=True, rng=rng),
         "early_stopping": early_stopping,
     }
-    held_out = None if validation is None else _batches(validation, max(batch_size, 256), shuffle=False, rng=None)
-    step, evaluation, history = _step(model, loss, optimizer, clip_norm), Evaluation(model, loss), History()
-    whole = Composed(model, loss)
-    run = _Run(model, whole, step, evaluation, held_out, metrics_of(metrics), parts, progress, history)
-    if checkpoint is not None and checkpoint.exists():
-        checkpoint.restore(model, parts, history)
-        step.load()
-    run.epochs(epochs, checkpoint)
+    held_out = None if validation is None else batches_of(validation, max(batch_size, 256))
     if early_stopping is not None:
-        early_stopping.restore(whole)
-    return history
+        early_stopping.check(measuring=held_out is not None)
+    step, whole = _step(model, loss, optimizer, clip_norm), Composed(model, loss)
+    run = _Run(model, whole, step, Evaluation(model, loss), held_out, metrics_of(metrics), parts, progress, History())
+    return run.whole_run(epochs, checkpoint)
 
 
 def _step(
@@ -141,13 +147,6 @@ def _step(
             "leave it out"
         )
     return SecondOrderStep(model, loss, optimizer)
-
-
-def _batches(data: Any, batch_size: int, *, shuffle: bool, rng: Any) -> Batches:
-    if isinstance(data, tuple) and all(isinstance(part, np.ndarray) for part in data):
-        return DataLoader(ArrayDataset(*data), batch_size, shuffle=shuffle, rng=rng)
-    batches: Batches = data
-    return batches
 
 
 def advance(scheduler: Any, record: Record) -> None:

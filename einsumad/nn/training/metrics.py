@@ -44,7 +44,7 @@ def metrics_of(asked: Sequence[str] | Mapping[str, Metric]) -> dict[str, Metric]
     for name in asked:
         if name not in _NAMED:
             near = get_close_matches(str(name), _NAMED, 1)
-            meant = f", is {near[0]} meant?" if near else ""
+            meant = f", is {near[0]} meant?" if near else "."
             raise ValueError(
                 f"no metric has the name {name!r}{meant} Known are {', '.join(_NAMED)}; others are given as "
                 "{'name': function of outputs and targets}"

@@ -1,8 +1,8 @@
 """A model and its loss as what second-order optimisers minimise, and a step of training with one.
 
 Owns both. Imports modules, the context of calls and optimisers. Invariant: whatever the model holds, but for what is
-learned, is an argument of the plans, so that nothing is out of date; running statistics are those of the values before
-the step.
+learned, is an argument of the plans or part of their structure, so that nothing is out of date; running statistics are
+those of the values before the step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from einsumad.nn.module import Module
 from einsumad.nn.parameter import Parameter
 from einsumad.nn.state import values_by_identity
 from einsumad.nn.training.composed import Composed
-from einsumad.nn.training.drawing import Draws, modes_of
+from einsumad.nn.training.drawing import Draws
+from einsumad.nn.training.settings import Settings
 from einsumad.optim import Objective, SecondOrderOptimizer
 
 
@@ -36,17 +37,21 @@ class NetworkObjective(Objective):
             )
         super().__init__(self._outputs, self._loss)
         self.parameters = self._learned = tuple(wanted)
+        self._settings, self._known = Settings(self._whole), -1
         self._draws, self._drawn_by_model = Draws(self._whole), Draws(model)
 
     def arguments(self, *batch: Any) -> tuple[Any, ...]:
-        """The modes of all modules, all arrays that are not learned, random numbers, and the batch."""
+        """The number of the settings of all modules, all arrays that are not learned, random numbers, and the batch."""
         if len(batch) < 2:
             raise TypeError(f"a batch has the inputs of the model and last the target, got {len(batch)} arrays")
+        settings = self._settings.number()
+        if settings != self._known:
+            self._names, self._known = self._whole.names_of(self._learned), settings
         learned = set(self._names)
         fixed = {name: p.data for name, p in self._whole.named_parameters() if name not in learned}
         fixed |= {name: buffer.data for name, buffer in self._whole.named_buffers()}
-        drawn, count = self._draws(batch), len(self._drawn_by_model.requests(batch[:-1]))
-        return modes_of(self._whole), fixed, drawn[:count], drawn[count:], tuple(batch)
+        drawn, count = self._draws(settings, batch), len(self._drawn_by_model.requests(settings, batch[:-1]))
+        return settings, fixed, drawn[:count], drawn[count:], tuple(batch)
 
     def values(self) -> list[np.ndarray]:
         """The arrays of the parameters as they are."""
@@ -69,11 +74,11 @@ class NetworkObjective(Objective):
             self._whole.model(*batch[:-1])
         return {name: call.updates.get(id(buffer), fixed[name]) for name, buffer in self._whole.named_buffers()}
 
-    def _outputs(self, values: Any, modes: Any, fixed: Any, drawn: Any, _: Any, batch: Any) -> Any:  # noqa: ARG002 (of the plan)
+    def _outputs(self, values: Any, settings: Any, fixed: Any, drawn: Any, _: Any, batch: Any) -> Any:  # noqa: ARG002 (of the plan)
         with calling(self._by_identity(values, fixed), Given(drawn)), within_call():
             return self._whole.model(*batch[:-1])
 
-    def _loss(self, outputs: Any, modes: Any, fixed: Any, _: Any, drawn: Any, batch: Any) -> Any:  # noqa: ARG002 (of the plan)
+    def _loss(self, outputs: Any, settings: Any, fixed: Any, _: Any, drawn: Any, batch: Any) -> Any:  # noqa: ARG002 (of the plan)
         with calling(values_by_identity(self._whole, fixed), Given(drawn)), within_call():
             return self._loss_of(outputs, batch[-1])
 

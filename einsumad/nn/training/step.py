@@ -2,12 +2,12 @@
 
 Owns :class:`TrainingStep`. Imports model and loss as one, the context of calls and optimisers. Invariant: a plan is
 made once for each form of a batch and found again by its structure; between steps everything that changes is kept here,
-and the model has it after `store`.
+and the model has it after `store`; what is given to the model meanwhile is taken over by the next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,27 +15,48 @@ import numpy as np
 import einsumad as ea
 from einsumad.nn.context import Given, calling, within_call
 from einsumad.nn.module import Module
-from einsumad.nn.parameter import Parameter
+from einsumad.nn.parameter import Buffer, Parameter
 from einsumad.nn.state import values_by_identity
 from einsumad.nn.training.composed import Composed
-from einsumad.nn.training.drawing import Draws, modes_of
+from einsumad.nn.training.drawing import Draws
+from einsumad.nn.training.settings import Settings
 from einsumad.optim import Optimizer, clipped_by_norm
+from einsumad.optim.first_order.dependence import depends_on
 
 
 class _Held(NamedTuple):
-    """What a step changes: parameters that are learned and those that are not, buffers, states of the optimiser."""
+    """What a step starts from: arrays that are learned, all others, and the optimiser's arrays and numbers."""
 
-    values: list[Any]
-    fixed: dict[str, Any]
-    buffers: dict[str, Any]
+    learned: list[Any]
+    others: dict[str, Any]
     states: list[dict[str, Any]]
+    numbers: list[dict[str, Any]]
 
 
 class TrainingStep:
     """A step of training: call it with the arrays of a batch, the inputs and then the target.
 
     Gives the loss before the step and the outputs of the model. `clip_norm` bounds the norm of all gradients together.
-    Raises :class:`ValueError` if the optimiser has parameters that neither model nor loss has.
+    Parameters that the loss does not depend on stay as they are, as without a gradient, and take part in no decay.
+
+    The model has what the steps have made after `store`, the optimiser at once. Arrays that the model is given between
+    steps, as by ``load_state_dict``, and whatever else modules hold, such as ``dropout.p``, hold from the next step on.
+    A new value that is no array is traced and planned anew: what changes at every step belongs into a buffer or into
+    the batch.
+
+    Raises :class:`ValueError` if the optimiser has parameters that neither model nor loss has, or that are frozen.
+
+    >>> import numpy as np
+    >>> from einsumad import nn, optim
+    >>> net, x = nn.Linear(2, 1, rng=0), np.ones((4, 2), np.float32)
+    >>> step = nn.TrainingStep(net, nn.MSELoss(), optim.SGD(net.parameters(), lr=0.1))
+    >>> before = net.bias.data
+    >>> loss, outputs = step(x, np.zeros((4, 1), np.float32))
+    >>> net.bias.data is before
+    True
+    >>> step.store()
+    >>> bool(net.bias.data == before)
+    False
     """
 
     def __init__(
@@ -45,63 +66,96 @@ class TrainingStep:
         self._optimizer = optimizer
         self._clip_norm = clip_norm
         self._learned: list[Parameter] = [p for group in optimizer.param_groups for p in group["params"]]
-        self._names = self._whole.names_of(self._learned)
         self._compiled = ea.compile(self._step)
-        self._draws = Draws(self._whole)
+        self._draws, self._settings = Draws(self._whole), Settings(self._whole)
+        self._known: int | None = None
         self.load()
 
     def load(self) -> None:
-        """Begin with what model and optimiser hold now."""
-        parameters = dict(self._whole.named_parameters())
-        self._held = _Held(
-            [parameters[name].data for name in self._names],
-            {name: p.data for name, p in parameters.items() if name not in set(self._names)},
-            {name: buffer.data for name, buffer in self._whole.named_buffers()},
-            self._optimizer.states(),
-        )
+        """Begin with what the model holds now, and forget what was not stored."""
+        self._look()
+        self._now: dict[str, Any] = {}
+        self._seen: dict[str, np.ndarray] = {}
+        self._follow()
 
     def store(self) -> None:
         """Give the model what the steps have made; the optimiser has it."""
-        for parameter, value in zip(self._learned, self._held.values, strict=True):
-            parameter.data = value
-        for name, buffer in self._whole.named_buffers():
-            buffer.data = self._held.buffers[name]
+        self._follow()
+        for name, held in self._arrays.items():
+            if self._now[name] is not self._seen[name]:
+                held.data = self._now[name]
+                self._now[name] = self._seen[name] = held.data
 
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
-        draws = self._draws(batch)
-        structure = modes_of(self._whole), self._optimizer.flags()
-        loss, outputs, values, states, updates = self._compiled(
-            structure, self._held, self._optimizer.numbers(), draws, batch
+        settings = self._settings.number()
+        if settings != self._known:
+            self._look()
+            self._known = settings
+        self._follow()
+        draws = self._draws(settings, batch)
+        held = _Held(
+            [self._now[name] for name in self._names],
+            {name: self._now[name] for name in self._others},
+            self._optimizer.states(),
+            self._optimizer.numbers(),
         )
-        self._held = _Held(values, self._held.fixed, {**self._held.buffers, **updates}, states)
-        self._optimizer.take(states)
+        structure = settings, self._optimizer.flags()
+        loss, outputs, values, states, updates = self._compiled(structure, held, draws, batch)
+        self._now.update({**values, **updates})
+        self._optimizer.take([states.get(name) for name in self._names])
         return loss, outputs
 
+    def _look(self) -> None:
+        """Find out which arrays there are. Raises where one that is learned is frozen by now, or gone."""
+        self._names = self._whole.names_of(self._learned)
+        self._arrays: dict[str, Parameter | Buffer] = {
+            **dict(self._whole.named_parameters()),
+            **dict(self._whole.named_buffers()),
+        }
+        self._others = [name for name in self._arrays if name not in set(self._names)]
+
+    def _follow(self) -> None:
+        """Take over the arrays that the model was given since it was looked at."""
+        for name, held in self._arrays.items():
+            array = held.data
+            if self._seen.get(name) is not array:
+                self._now[name] = self._seen[name] = array
+
+    def _called(
+        self, learned: list[Any], others: Mapping[str, Any], draws: list[Any], batch: tuple[Any, ...]
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """The loss, the outputs, and the buffers that the call would change, of plain or traced arrays."""
+        named = {**others, **dict(zip(self._names, learned, strict=True))}
+        with calling(values_by_identity(self._whole, named), Given(draws)) as call, within_call():
+            loss, outputs = self._whole(*batch)
+        changed = {
+            name: call.updates[id(buffer)] for name, buffer in self._whole.named_buffers() if id(buffer) in call.updates
+        }
+        return loss, outputs, changed
+
     def _step(
-        self,
-        structure: tuple[Any, Any],
-        held: _Held,
-        numbers: list[dict[str, Any]],
-        draws: list[Any],
-        batch: tuple[Any, ...],
-    ) -> tuple[Any, Any, list[Any], list[dict[str, Any]], dict[str, Any]]:
-        """The step as a pure function; the modes of the modules and the flags of the optimiser are its structure."""
+        self, structure: tuple[Any, Any], held: _Held, draws: list[Any], batch: tuple[Any, ...]
+    ) -> tuple[Any, Any, dict[str, Any], dict[str, dict[str, Any]], dict[str, Any]]:
+        """The step as a pure function; its structure is the number of the settings and the flags of the optimiser.
 
-        def called(learned: list[Any]) -> tuple[Any, Any, dict[str, Any]]:
-            named = {**held.fixed, **held.buffers, **dict(zip(self._names, learned, strict=True))}
-            with calling(values_by_identity(self._whole, named), Given(draws)) as call, within_call():
-                loss, outputs = self._whole(*batch)
-            changed = {
-                name: call.updates[id(buffer)]
-                for name, buffer in self._whole.named_buffers()
-                if id(buffer) in call.updates
-            }
-            return loss, outputs, changed
+        It gives values and states of those parameters that the loss depends on, by name.
+        """
+        used: list[bool] = []
 
-        gradients = ea.grad(lambda learned: called(learned)[0])(held.values)
-        loss, outputs, changed = called(held.values)
-        if self._clip_norm is not None:
-            gradients = clipped_by_norm(gradients, self._clip_norm)
-        values, states = self._optimizer.updated(held.values, gradients, held.states, numbers, structure[1])
-        return loss, outputs, values, states, changed
+        def loss_of(values: list[Any]) -> Any:
+            loss = self._called(values, held.others, draws, batch)[0]
+            used[:] = depends_on(loss, values)
+            return loss
+
+        found = ea.grad(loss_of)(held.learned)
+        gradients = [gradient if part else None for gradient, part in zip(found, used, strict=True)]
+        if self._clip_norm is not None and any(used):
+            clipped = iter(clipped_by_norm([g for g in gradients if g is not None], self._clip_norm))
+            gradients = [None if gradient is None else next(clipped) for gradient in gradients]
+        loss, outputs, changed = self._called(held.learned, held.others, draws, batch)
+        _, flags = structure
+        new = self._optimizer.updated(held.learned, gradients, held.states, held.numbers, flags)
+        names = [name for name, part in zip(self._names, used, strict=True) if part]
+        values, states = (dict(zip(self._names, made, strict=True)) for made in new)
+        return loss, outputs, {name: values[name] for name in names}, {name: states[name] for name in names}, changed

@@ -36,6 +36,14 @@ class EarlyStopping:
         self.best, self.waited = inf, 0
         self._state: dict[str, Any] | None = None
 
+    def check(self, *, measuring: bool) -> None:
+        """Raise :class:`ValueError` if what is monitored is of data held out, and there are none."""
+        if self.monitor.startswith("val_") and not measuring:
+            raise ValueError(
+                f"EarlyStopping watches {self.monitor!r}, and nothing is held out: pass validation=, or watch "
+                "EarlyStopping(monitor='loss')"
+            )
+
     def is_over(self, record: dict[str, float], model: Module) -> bool:
         """Whether the run ends with this epoch."""
         if self.monitor not in record:
