@@ -167,7 +167,8 @@ def checked(index: np.ndarray, size: int, axis: int) -> np.ndarray:
     if index.size and (index.min() < -size or index.max() >= size):
         worst = index.min() if index.min() < -size else index.max()
         raise IndexError(f"index {worst} is out of bounds for axis {axis} with size {size}")
-    return np.where(index < 0, index + size, index).astype(_INTEGER)
+    wide = index.astype(_INTEGER, copy=False)  # a narrow dtype may not hold the size
+    return np.where(wide < 0, wide + size, wide)
 
 
 def _not_negative(index: Node, size: int) -> Node:

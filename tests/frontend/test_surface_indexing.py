@@ -224,3 +224,15 @@ def test_any_index(case: tuple[np.ndarray, Any]) -> None:
     gradient = np.zeros_like(x)
     np.add.at(gradient, index, 2 * x[index])
     np.testing.assert_allclose(ea.grad(lambda a: np.sum(a[index] ** 2))(x), gradient, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.uint32])
+def test_indices_of_a_dtype_that_does_not_hold_the_size(dtype: Any) -> None:
+    x, index = np.arange(70000.0), np.array([5, 100], dtype)
+    if np.issubdtype(dtype, np.signedinteger):
+        index[0] = -3
+    expected = np.zeros(70000)
+    expected[index.astype(int)] = 2 * x[index.astype(int)]
+    np.testing.assert_array_equal(ea.grad(lambda x: np.sum(x[index] ** 2))(x), expected)
+    np.testing.assert_array_equal(ea.grad(lambda x: np.sum(np.take(x, index) ** 2))(x), expected)
+    np.testing.assert_array_equal(ea.compile(lambda i: ea.numpy.take(x, i))(index), x[index.astype(int)])
