@@ -1,16 +1,19 @@
-"""Where ``x - logsumexp(x)`` is formed, the largest entry of x is subtracted before: no digit is lost to its size.
+"""Where ``x - logsumexp(x)`` is formed the largest entry of x is subtracted first: no digit is lost to a common offset.
 
 Owns that step, which comes after all differentiation. Imports the graph, the catalogue and rewriting. Invariant: the
-roots keep value, shape and dtype, also at infinities and NaN. ``x - L(x) = (x - m) - L(x - m)`` and
-``L(x) = m + L(x - m)`` for any m, whatever multiplies, permutes or selects x and L in a sum: it is shifted where m
-cancels in it. m is the whole number next to the maximum, so that x - m is exact where x is near m.
+roots keep value, shape and dtype, also at infinities and NaN. For ``L = logsumexp(x)`` a sum with terms ``A(x)`` and
+``B(L)``, whatever multiplies, permutes or selects x and L there, is ``A(x - m) + B(L - m)`` for any m of each row that
+cancels in ``A(m) + B(m)``. So it is ``A(log_softmax(x))``; and where L is needed by itself too, m is a whole number
+next to the maximum, and ``L - m = logsumexp(x - m)`` is shared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import product
 from types import MappingProxyType
+from typing import TypeAlias
 
 from einsumad.functions import apply, call, is_lowered
 from einsumad.graph import (
@@ -19,12 +22,10 @@ from einsumad.graph import (
     General,
     Labels,
     Node,
-    Structural,
     add,
     broadcast,
     einsum,
     leaf,
-    ones,
     rebuild,
     topological,
     total,
@@ -34,12 +35,13 @@ from einsumad.planning.options import progress_of_jacobians
 from einsumad.records import record
 from einsumad.rewriting import normalise
 
+_Place: TypeAlias = tuple[Node, frozenset[Node]]
 _MOST_PAIRS = 16
 
 
 @record
 class _Logarithm:
-    """A logsumexp, the tensor whose entries it is of, and which of its axes are the logarithm's."""
+    """A logsumexp, the tensor whose entries it is of, and which of its axes are those of the logarithm's operand."""
 
     node: General
     entries: Node
@@ -47,15 +49,18 @@ class _Logarithm:
 
     def spread(self, level: Node) -> Node:
         """A level of each row over the shape of the entries."""
-        return broadcast(level, self.axes, self.entries.shape)
+        return broadcast(level, self.axes[:-1], self.entries.shape)
 
 
 def shifted(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with the level taken out of each logsumexp that its own operand stands beside in a sum."""
     order = topological(roots)
-    found = [node for node in order if isinstance(node, General) and node.function == "logsumexp"]
-    logarithms = {node: known for node in found if (known := _known(node)) is not None}
-    places: dict[Node, tuple[Node, frozenset[Node]]] = {}
+    logarithms: dict[Node, _Logarithm] = {}
+    for node in order:
+        known = _known(node) if isinstance(node, General) and node.function == "logsumexp" else None
+        if known is not None:
+            logarithms[node] = known
+    places: dict[Node, _Place] = {}
     for node in order if logarithms else ():
         place = _place(node, logarithms) if isinstance(node, Add) else None
         if place is not None:
@@ -63,51 +68,56 @@ def shifted(roots: Sequence[Node]) -> tuple[Node, ...]:
     if not places:
         return tuple(roots)
     used = {logarithm for logarithm, _ in places.values()}
+    found, memo = _rewritten(roots, order, logarithms, places, set())
+    reached = set(topological(found))
+    kept = {logarithm for logarithm in used if memo[logarithm] in reached}
+    return _rewritten(roots, order, logarithms, places, kept)[0] if kept else found
+
+
+def _rewritten(
+    roots: Sequence[Node],
+    order: Sequence[Node],
+    logarithms: Mapping[Node, _Logarithm],
+    places: Mapping[Node, _Place],
+    kept: AbstractSet[Node],
+) -> tuple[tuple[Node, ...], Mapping[Node, Node]]:
+    """The roots with the sums shifted, by a level that is shared with those logarithms that are kept beside them."""
     memo: dict[Node, Node] = {}
     lower: dict[Node, Mapping[Node, Node]] = {}
     for node in order:
         new = rebuild(node, [memo[operand] for operand in node.operands])
-        if node in used:
+        if node in kept:
             level, lower[node] = _lowered(logarithms[node], memo)
             new = total(level, lower[node][node])
         elif node in places:
             logarithm, terms = places[node]
+            if logarithm not in lower:
+                lower[logarithm] = _log_softmax(logarithms[logarithm], memo)
             below = lower[logarithm]
             parts = [_with(term, below, memo) if term in terms else memo[term] for term in node.operands]
-            new = add(parts, node.dtype)
+            if logarithm not in kept:
+                dropped = {term for term in terms if logarithm in _factors(term)}
+                parts = [part for part, term in zip(parts, node.operands, strict=True) if term not in dropped]
+            new = total(*parts)
         memo[node] = new
-    return tuple([memo[root] for root in roots])
+    return tuple([memo[root] for root in roots]), memo
 
 
 def _known(node: General) -> _Logarithm | None:
-    """What the logsumexp is of: its operand, or what that lays out in other axes."""
+    """What the logsumexp is of: its operand, or what is transposed there."""
     (x,) = node.operands
-    rank = len(node.shape)
-    if not x.shape[-1] or is_lowered(x):
+    axes = tuple(range(len(x.shape)))
+    if not x.shape[-1]:
         return None
-    if isinstance(x, Einsum) and x.coefficient == 1:
-        held = [k for k, operand in enumerate(x.operands) if not isinstance(operand, Structural)]
-        labels = x.inputs[held[0]] if len(held) == 1 else ()
-        if labels and set(labels).issuperset(range(rank)) and x.operands[held[0]].dtype == x.dtype:
-            return _laid_out(node, x, held[0], labels)
-    return _Logarithm(node, x, tuple(range(rank)))
+    entries = x
+    if isinstance(x, Einsum) and len(x.operands) == 1 and x.coefficient == 1 and x.operands[0].dtype == x.dtype:
+        (labels,) = x.inputs
+        if sorted(labels) == list(axes):
+            entries, axes = x.operands[0], tuple([labels.index(axis) for axis in axes])
+    return None if is_lowered(entries) else _Logarithm(node, entries, axes)
 
 
-def _laid_out(node: General, x: Einsum, place: int, labels: Labels) -> _Logarithm | None:
-    """The same for a product of one tensor and what lays it out, if a level of each row is one of the rows there."""
-    entries = x.operands[place]
-    found = _Logarithm(node, entries, tuple([labels.index(label) for label in range(len(node.shape))]))
-    if is_lowered(entries):
-        return None
-    level = ones(node.shape, x.dtype)
-    there, here = normalise(
-        [_with(x, {entries: found.spread(level)}), broadcast(level, range(len(node.shape)), x.shape)],
-        progress_of_jacobians(),
-    )
-    return found if there is here else _Logarithm(node, x, tuple(range(len(node.shape))))
-
-
-def _place(node: Add, logarithms: Mapping[Node, _Logarithm]) -> tuple[Node, frozenset[Node]] | None:
+def _place(node: Add, logarithms: Mapping[Node, _Logarithm]) -> _Place | None:
     """A logarithm in the sum, and the terms with it or its entries in which a level would cancel."""
     for logarithm in dict.fromkeys([held for term in node.operands for held in _factors(term) if held in logarithms]):
         known = logarithms[logarithm]
@@ -148,6 +158,15 @@ def _with(term: Node, replaced: Mapping[Node, Node], memo: Mapping[Node, Node] =
         return replaced[term]
     assert isinstance(term, Einsum)
     return rebuild(term, [replaced.get(factor, memo.get(factor, factor)) for factor in term.operands])
+
+
+def _log_softmax(known: _Logarithm, memo: Mapping[Node, Node]) -> Mapping[Node, Node]:
+    """What stands for the entries where the logarithm itself is their level, and leaves nothing of itself."""
+    (x,) = known.node.operands
+    row = call("log_softmax", memo[x])
+    axes = range(len(known.axes))
+    entries = row if known.axes == tuple(axes) else einsum([row], [known.axes], axes, 1, row.dtype)
+    return {known.node: zero(known.node.shape, known.node.dtype), known.entries: entries}
 
 
 def _lowered(known: _Logarithm, memo: Mapping[Node, Node]) -> tuple[Node, Mapping[Node, Node]]:
