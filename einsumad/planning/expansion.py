@@ -20,7 +20,7 @@ _MOST_TERMS = 64
 
 
 def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with every function that has an expansion expanded, in normal form; unchanged where none has."""
+    """The roots with logsumexp shifted, and every function that has an expansion expanded, in normal form if any has."""
     roots = shifted(with_counts(roots))
     order = topological(roots)
     beside: dict[Node, set[str]] = {}

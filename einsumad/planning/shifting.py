@@ -37,6 +37,7 @@ from einsumad.rewriting import normalise
 
 _Place: TypeAlias = tuple[Node, frozenset[Node]]
 _MOST_PAIRS = 16
+_LEVEL = ("variable", "level of a logsumexp")
 
 
 @record
@@ -123,7 +124,7 @@ def _place(node: Add, logarithms: Mapping[Node, _Logarithm]) -> _Place | None:
         known = logarithms[logarithm]
         of_logarithm = [term for term in node.operands if _holds_one(term, logarithm, known.entries)]
         of_entries = [term for term in node.operands if _holds_one(term, known.entries, logarithm)]
-        level = leaf(logarithm.shape, logarithm.dtype, ("slot", 0))
+        level = leaf(logarithm.shape, logarithm.dtype, _LEVEL)
         levels = {logarithm: level, known.entries: known.spread(level)}
         for terms in _groups(of_logarithm, of_entries):
             rest = add([_with(term, levels) for term in terms], node.dtype)
