@@ -20,7 +20,7 @@ _MOST_TERMS = 64
 
 
 def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with logsumexp shifted, and every function that has an expansion expanded, in normal form if any has."""
+    """The roots with logsumexp shifted and expansions in the place of functions; unchanged where there are none."""
     roots = shifted(with_counts(roots))
     order = topological(roots)
     beside: dict[Node, set[str]] = {}

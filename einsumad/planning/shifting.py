@@ -72,7 +72,8 @@ def shifted(roots: Sequence[Node]) -> tuple[Node, ...]:
     found, memo = _rewritten(roots, order, logarithms, places, set())
     reached = set(topological(found))
     kept = {logarithm for logarithm in used if memo[logarithm] in reached}
-    return _rewritten(roots, order, logarithms, places, kept)[0] if kept else found
+    found = _rewritten(roots, order, logarithms, places, kept)[0] if kept else found
+    return normalise(found, progress_of_jacobians())
 
 
 def _rewritten(
