@@ -28,7 +28,7 @@ from einsumad.functions.catalogue import (
     source_of,
 )
 from einsumad.functions.elementwise.powers import power_of
-from einsumad.functions.finite import stays_finite
+from einsumad.functions.finite import is_lowered, stays_finite
 from einsumad.functions.rows import row
 from einsumad.functions.signs import is_never_negative
 from einsumad.functions.values import value_function
@@ -49,6 +49,7 @@ __all__ = [
     "general",
     "general_function",
     "general_names",
+    "is_lowered",
     "is_never_negative",
     "is_own",
     "origins",

@@ -7,18 +7,18 @@ operands never give an infinite value or NaN; what is not on it may do so.
 from __future__ import annotations
 
 from einsumad.functions.signs import is_never_negative
-from einsumad.graph import Add, Einsum, Elementwise, General, Node, Ones
+from einsumad.graph import Add, Einsum, Elementwise, General, Node, Ones, Structural
 
 FINITE = frozenset(
     [
         *("abs", "sign", "floor", "ceil", "round", "trunc", "round_decimals", "copysign", "heaviside"),
         *("relu", "maximum", "minimum", "maximum_constant", "minimum_constant", "square"),
         *("sin", "cos", "tanh", "arctan", "arcsinh", "sigmoid", "softplus", "erf", "erfc", "ndtr", "logaddexp"),
-        *("sech", "log2cosh"),
+        *("sech", "log2cosh", "finite_level"),
     ]
 )
 _POWERS = {"sqrt": 0.5, "norm_root": 0.5, "reciprocal": -1}
-_GENERAL = frozenset(["max_reduce", "min_reduce", "sort", "product", "product_of_others", "logsumexp"])
+_GENERAL = frozenset(["max_reduce", "min_reduce", "sort", "product", "product_of_others", "logsumexp", "log_softmax"])
 
 _BEATEN = {"less": "max_reduce", "greater": "min_reduce"}
 
@@ -29,7 +29,7 @@ def stays_finite(node: Node) -> bool:
         case Elementwise():
             if node.function in _POWERS or node.function == "power":
                 return _is_finite_power(node.operands[0], _POWERS.get(node.function) or node.params[0])
-            return node.function in FINITE or (node.function == "exp" and _is_lowered(node.operands[0]))
+            return node.function in FINITE or (node.function == "exp" and is_lowered(node.operands[0]))
         case General():
             return node.function in _GENERAL
     return True
@@ -67,13 +67,27 @@ def _is_positive_number(node: Node) -> bool:
     return isinstance(node, Ones)
 
 
-def _is_lowered(exponent: Node) -> bool:
+def is_lowered(exponent: Node) -> bool:
     """Whether a maximum or logsumexp is subtracted, as in a softmax, so that the exponential does not overflow."""
     if not isinstance(exponent, Add):
-        return False
+        return _is_log_softmax(exponent)
     subtracted = [term for term in exponent.operands if isinstance(term, Einsum) and term.coefficient == -1]
     factors = [factor for term in subtracted for factor in term.operands]
-    return any(isinstance(factor, General) and factor.function in ("logsumexp", "max_reduce") for factor in factors)
+    return any(_is_level(factor) for factor in factors) or any(_is_log_softmax(term) for term in exponent.operands)
+
+
+def _is_level(node: Node) -> bool:
+    if isinstance(node, Elementwise) and node.function == "finite_level":
+        return _is_level(node.operands[0])
+    return isinstance(node, General) and node.function in ("logsumexp", "max_reduce")
+
+
+def _is_log_softmax(node: Node) -> bool:
+    """Whether it is a log-softmax, laid out in any way."""
+    if isinstance(node, Einsum) and node.coefficient == 1:
+        held = [operand for operand in node.operands if not isinstance(operand, Structural)]
+        return len(held) == 1 and _is_log_softmax(held[0])
+    return isinstance(node, General) and node.function == "log_softmax"
 
 
 def _counts_ties(node: Node) -> bool:

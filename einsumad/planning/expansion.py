@@ -13,14 +13,15 @@ from einsumad.functions import general_function
 from einsumad.graph import Add, Einsum, General, Node, Structural, add, einsum, rebuild, topological
 from einsumad.planning.divisions import with_counts
 from einsumad.planning.options import progress_of_jacobians
+from einsumad.planning.shifting import shifted
 from einsumad.rewriting import inline, normalise
 
 _MOST_TERMS = 64
 
 
 def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with every function that has an expansion expanded, in normal form; unchanged where none has."""
-    roots = with_counts(roots)
+    """The roots with logsumexp shifted and expansions in the place of functions; unchanged where there are none."""
+    roots = shifted(with_counts(roots))
     order = topological(roots)
     beside: dict[Node, set[str]] = {}
     for node in order:

@@ -14,6 +14,7 @@ from einsumad.frontend.lifting import as_node
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import affine, einsum, leaf, selection, unit
 from einsumad.planning import kernels, make_plan, slices
+from einsumad.scipy.special import log_softmax
 from tests.backends.libraries import Backend
 from tests.backends.running import check_graph, check_plan, plan_of
 
@@ -27,6 +28,7 @@ SPD = 3 * np.eye(3)
 VECTORS: dict[str, Any] = {
     "logistic": lambda w: np.sum(np.log1p(np.exp(-Y * (X @ w)))),
     "logsumexp": lambda w: np.log(np.sum(np.exp(X @ w))),
+    "log-softmax": lambda w: np.sum(X * log_softmax(X * w, axis=1) ** 2),
     "quadratic": lambda w: w @ (X.T @ X) @ w,
     "no input": lambda w: w @ w,
     "relu": lambda w: np.sum(np.maximum(X @ w, 0) ** 3),

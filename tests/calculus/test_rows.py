@@ -180,7 +180,7 @@ EQUATIONS = [
     Case("sylvester", (), ((2, 2), (1, 1), (2, 1)), False),
     Case("riccati", (1, 1), ((2, 2),) * 4, False),
 ]
-REDUCTIONS = ("product", "max_reduce", "min_reduce", "fmax_reduce", "fmin_reduce", "logsumexp")
+REDUCTIONS = ("product", "max_reduce", "min_reduce", "fmax_reduce", "fmin_reduce", "logsumexp", "log_softmax")
 GENERAL = [
     *[Case(name, (), ((2, 2),), False) for name in MATRIX],
     *[Case("determinant_minors", params, ((3, 3),), False) for params in PARAMS["determinant_minors"][:1]],

@@ -118,7 +118,7 @@ def test_contractions(factors, labels, result, work, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ["logsumexp", "max_reduce", "min_reduce"])
+@pytest.mark.parametrize("name", ["log_softmax", "logsumexp", "max_reduce", "min_reduce"])
 def test_rows(name, dtype):
     special = [0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
     x = variable("x", 40, 3, dtype=dtype)

@@ -71,6 +71,8 @@ PRODUCTS_AND_ORDER = [
     Case("sort", (normal(1),)),
     Case("partition", (normal(2, 5),), (1, 3)),
     *[Case(name, (normal(2, 4),)) for name in ("tie_count", "tie_place", "argsort", "argmax", "argmin")],
+    Case("log_softmax", (normal(3, 4),)),
+    Case("log_softmax", (normal(5),), order=3),
     Case("logsumexp", (normal(3, 4),)),
     Case("logsumexp", (normal(5),), order=3),
 ]

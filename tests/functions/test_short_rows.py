@@ -36,6 +36,10 @@ def test_logsumexp_of_what_is_not_finite(dtype):
         found = kernels.logsumexp(np.array(list(rows) * 10, dtype))
     assert found.dtype == dtype
     np.testing.assert_allclose(found, np.array(list(rows.values()) * 10, dtype), rtol=1e-6)
+    for times in (1, 10):
+        x = np.array(list(rows) * times, dtype)
+        with np.errstate(all="raise", under="ignore", invalid="ignore"):
+            np.testing.assert_allclose(kernels.log_softmax(x), x - found[: len(x), None], rtol=1e-6)
 
 
 def test_more_rows_than_are_done_at_once():

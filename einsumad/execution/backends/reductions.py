@@ -91,21 +91,37 @@ def _of_numbers(home: Home, extremum: Callable[..., Array], x: Array, axes: int,
 
 def logsumexp(home: Home, x: Array) -> Array:
     """The largest entry, and log1p of what the others add to it."""
-    xp, dtype = home.xp, home.array_library.dtype_of(x)
     if not x.shape[-1]:
-        return home.full(tuple(x.shape[:-1]), -inf, dtype)
+        return home.full(tuple(x.shape[:-1]), -inf, home.array_library.dtype_of(x))
+    largest, excess = _largest_and_excess(home, x)
+    return (excess + largest)[..., 0]
+
+
+def log_softmax(home: Home, x: Array) -> Array:
+    """What is left of the entries below the largest, less log1p of what the others add to it."""
+    if not x.shape[-1]:
+        return x
+    largest, excess = _largest_and_excess(home, x)
+    return (x - largest) - excess
+
+
+def _largest_and_excess(home: Home, x: Array) -> tuple[Array, Array]:
+    """The largest entry, and by how much the logarithm is above it."""
+    xp, dtype = home.xp, home.array_library.dtype_of(x)
     where = xp.argmax(x, axis=-1, keepdims=True)
     largest = xp.max(x, axis=-1, keepdims=True)
     finite = xp.isfinite(largest)
     level = home.where(finite, largest, 0.0, dtype)
     own = home.cast(where, _INDEX) == home.places(x.shape[-1])
     terms = home.where(own, 0.0, xp.exp(home.where(finite, x, 0.0, dtype) - level), dtype)
-    return xp.log1p(xp.sum(terms, axis=-1, dtype=x.dtype)) + largest[..., 0]
+    excess = xp.log1p(xp.sum(terms, axis=-1, keepdims=True, dtype=x.dtype))
+    return largest, home.where(finite, excess, 0.0, dtype)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "fmax_reduce": fmax,
     "fmin_reduce": fmin,
+    "log_softmax": log_softmax,
     "logsumexp": logsumexp,
     "max_reduce": maximum,
     "min_reduce": minimum,

@@ -24,7 +24,7 @@ def has_rows(step: Step, arrays: Arrays) -> bool:
     """Whether the step is a function of rows that loops have."""
     if not isinstance(step.kernel, Call) or step.stored != step.shape or step.dtype.kind != "f":
         return False
-    if len(step.operands) != 1 or step.kernel.function not in ("logsumexp", *_EXTREMA):
+    if len(step.operands) != 1 or step.kernel.function not in ("log_softmax", "logsumexp", *_EXTREMA):
         return False
     (operand,) = step.operands
     assert isinstance(operand, int)
@@ -39,16 +39,17 @@ def lower_rows(step: Step, arrays: Arrays) -> list[str]:
     assert isinstance(operand, int)
     assert isinstance(step.kernel, Call)
     shape, rank = arrays.shapes[operand], len(step.shape)
+    batch = len(shape) - 1 if step.kernel.function == "log_softmax" else rank
     text = entry(operand, tuple(range(len(shape))), arrays, {})
-    own = [(axis, n) for axis, n in enumerate(shape) if axis >= rank]
+    own = [(axis, n) for axis, n in enumerate(shape) if axis >= batch]
     name = register_name(step.register)
     target = at(step.register, range(rank))
-    if step.kernel.function == "logsumexp":
+    if step.kernel.function in ("log_softmax", "logsumexp"):
         lines = _logsumexp(text, own, step, target)
     else:
         lines = _extremum(text, own, step, target)
     memory = [f"{name} = np.empty({shape_text(step.shape)}, {dtype_text(step.dtype)})"] if rank else []
-    return [*memory, *nested([(axis, step.shape[axis]) for axis in range(rank)], lines)]
+    return [*memory, *nested([(axis, step.shape[axis]) for axis in range(batch)], lines)]
 
 
 def _extremum(text: str, own: Sequence[tuple[int, int]], step: Step, target: str) -> list[str]:
@@ -61,8 +62,16 @@ def _extremum(text: str, own: Sequence[tuple[int, int]], step: Step, target: str
 
 
 def _logsumexp(text: str, own: Sequence[tuple[int, int]], step: Step, target: str) -> list[str]:
-    """The largest entry, and log1p of what the others add to it."""
+    """The largest entry, and log1p of what the others add to it; or what both leave of each entry."""
+    assert isinstance(step.kernel, Call)
     ((axis, n),) = own
+    last = [f"{target} = np.log1p(others) + extreme"]
+    if step.kernel.function == "log_softmax":
+        last = [
+            "others = np.log1p(others)",
+            f"for i{axis} in range({n}):",
+            f"    {target} = ({text} - extreme) - others",
+        ]
     zero = typed_number(0, step.dtype)
     return [
         f"extreme = {typed_number(float('-inf'), step.dtype)}",
@@ -76,5 +85,5 @@ def _logsumexp(text: str, own: Sequence[tuple[int, int]], step: Step, target: st
         f"    for i{axis} in range({n}):",
         f"        if i{axis} != place:",
         f"            others += np.exp({text} - extreme)",
-        f"{target} = np.log1p(others) + extreme",
+        *last,
     ]

@@ -246,7 +246,54 @@ def _logsumexp_of_columns(x: Array) -> Array:
     return np.asarray(np.log1p(others) + largest)
 
 
-_SHORT, _MANY, _ENTRIES_AT_ONCE = 32, 64, 16384
+def log_softmax(x: Array) -> Array:
+    """``x[b, i] - log(sum over j of exp(x[b, j]))``: below the largest entry, less log1p of what the others add to it.
+
+    Where the logarithm is infinite it is subtracted as it is.
+    """
+    if x.size == 0:
+        return np.empty(x.shape, x.dtype)
+    rows = x.reshape(-1, x.shape[-1])
+    result = np.empty_like(rows)
+    in_columns = _has_short_rows(x)
+    at_once = _ENTRIES_AT_ONCE if in_columns else _IN_CACHE if rows.flags.c_contiguous else x.size
+    count = max(1, at_once // rows.shape[1])
+    for start in range(0, len(rows), count):
+        part = rows[start : start + count]
+        if in_columns:
+            _log_softmax_of_columns(np.ascontiguousarray(part.T), result[start : start + count].T)
+        else:
+            _log_softmax_of_rows(part, result[start : start + count])
+    return result.reshape(x.shape)
+
+
+def _log_softmax_of_rows(x: Array, below: Array) -> None:
+    places = np.arange(len(x)), x.argmax(axis=-1)
+    largest = x[places]
+    np.subtract(x, largest[:, None], out=below)
+    terms = np.exp(below)
+    terms[places] = 0
+    others = np.add.reduce(terms, axis=-1)
+    np.log1p(others, out=others)
+    np.copyto(others, 0, where=~np.isfinite(largest))
+    below -= others[:, None]
+
+
+def _log_softmax_of_columns(x: Array, below: Array) -> None:
+    """The same for columns; of equal largest entries all but one count among the others, as exact ones."""
+    largest = np.max(x, axis=0)
+    lower = x - largest
+    terms = np.exp(lower)
+    reached = lower == 0
+    np.copyto(terms, 0, where=reached)
+    others = terms.sum(axis=0)
+    others += np.sum(reached, axis=0, dtype=x.dtype) - np.ones((), x.dtype)
+    np.log1p(others, out=others)
+    np.copyto(others, 0, where=~np.isfinite(largest))
+    np.subtract(lower, others, out=below)
+
+
+_SHORT, _MANY, _ENTRIES_AT_ONCE, _IN_CACHE = 32, 64, 2**14, 2**16
 
 
 def _has_short_rows(x: Array) -> bool:

@@ -1,4 +1,4 @@
-"""Reductions over the last axis that are no sums: product, maximum, minimum, logsumexp.
+"""Reductions over the last axis that are no sums: product, maximum, minimum, logsumexp, and what is left of it.
 
 Owns these rows. Imports the catalogue and graph spelling. Invariant: the product's derivatives are
 division-free and right at zeros to every order; equal entries share the derivative of a maximum equally.
@@ -16,7 +16,7 @@ from einsumad.functions.dtypes import floating_one, of_product
 from einsumad.functions.general import kernels
 from einsumad.functions.general.local import axes_of, last_axis, term, volume
 from einsumad.functions.rows import whole
-from einsumad.graph import General, Node, Params, Shape, broadcast, einsum, negate, total
+from einsumad.graph import General, Node, Params, Shape, broadcast, einsum, negate, ones, total, unit
 
 Inferred = tuple[Shape, np.dtype[Any]]
 
@@ -126,6 +126,23 @@ def _logsumexp_jacobian(node: General, position: int) -> tuple[Node, ...]:
     return (term(node, axes, [(softmax, (*axes.batch, *axes.into))]),)
 
 
+def _infer_log_softmax(operands: tuple[Node, ...], params: Params) -> Inferred:
+    last_axis("log_softmax", operands[0])
+    return operands[0].shape, floating_one((operands[0].dtype,), params)
+
+
+def _log_softmax_jacobian(node: General, position: int) -> tuple[Node, ...]:
+    """``J[b i, b' j] = (delta[i j] - exp(Y[b j])) delta[b b']``, Y the value.
+
+    It is planned where an operand stands beside its logsumexp, once nothing is differentiated any more.
+    """
+    axes = axes_of(node, position, len(node.shape) - 1)
+    size = node.shape[-1]
+    own = (unit(size, 2, node.dtype), (*axes.out, *axes.into))
+    shares = [(apply("exp", node), (*axes.batch, *axes.into)), (ones((size,), node.dtype), axes.out)]
+    return term(node, axes, [own]), term(node, axes, shares, -1)
+
+
 def _linear_cost(shapes: tuple[Shape, ...], _params: Params) -> int:
     return volume(shapes[0])
 
@@ -221,5 +238,19 @@ register_general(
         domain="all numbers",
         doc=_logsumexp_jacobian.__doc__ or "",
         item_rank=0,
+    )
+)
+register_general(
+    GeneralFunction(
+        name="log_softmax",
+        arity=1,
+        infer=_infer_log_softmax,
+        jacobian=_log_softmax_jacobian,
+        kernel=kernels.log_softmax,
+        cost=_logsumexp_cost,
+        symbol="log_softmax",
+        domain="all numbers",
+        doc=_log_softmax_jacobian.__doc__ or "",
+        item_rank=1,
     )
 )
