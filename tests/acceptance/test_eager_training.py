@@ -55,6 +55,7 @@ def test_nothing_is_derived_again_after_the_first_step():
 
 
 def test_gradients_are_those_of_the_transform():
+    """To rounding: the plan with the loss in it has another form of the softmax than the plan of the gradient alone."""
     rng = np.random.default_rng(1)
     x, target = blobs(rng, 32)
     values = start(rng)
@@ -62,7 +63,7 @@ def test_gradients_are_those_of_the_transform():
     cross_entropy(network(parameters, x), target).backward()
     expected = ea.grad(lambda p: cross_entropy(network(p, x), target))(values)
     for name, value in expected.items():
-        np.testing.assert_array_equal(parameters[name].grad, value)
+        np.testing.assert_allclose(parameters[name].grad, value, rtol=1e-13, atol=1e-16)
 
 
 def test_another_batch_size_is_derived_once_more():
