@@ -161,6 +161,8 @@ def _for_factor(node: Einsum, labels: Labels, masks: list[Placed]) -> list[Place
     maps = [pair for pair in maps_of(node) if not own.issuperset(pair[1])]
     if len(near) < len(masks):
         return near + projected(masks, maps, labels)
+    if own.isdisjoint(output):  # it is read along the maps, and not spread over what they leave out
+        return near
     return near + projected([], _multiplied_out(node, maps, own), labels)
 
 

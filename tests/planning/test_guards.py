@@ -12,7 +12,7 @@ from einsumad.execution import compile_plan
 from einsumad.execution.reference import evaluate
 from einsumad.functions import apply, call, elementwise_function, stays_finite, value_function
 from einsumad.functions.finite import FINITE
-from einsumad.graph import BOOL, Einsum, Leaf, Node, add, affine, einsum, leaf, multiply, ones, unit
+from einsumad.graph import BOOL, Einsum, Leaf, Node, add, affine, einsum, leaf, multiply, ones, selection, unit
 from einsumad.graph.verify import verify
 from einsumad.nn import functional
 from einsumad.planning import make_plan
@@ -244,3 +244,13 @@ def test_a_step_of_adam_selects_nothing_that_was_selected() -> None:
     steps = ea.explain(ea.compile(step), w, np.zeros((3, 2)), 0.1).plan.steps
     masked = [step for step in steps if isinstance(step.kernel, Group) and step.kernel.masks and step.shape == (3, 2)]
     assert not masked
+
+
+def test_what_is_picked_takes_no_mask_of_where_it_is_picked() -> None:
+    """``out[r] = log(A)[i, j]`` where ``3 i + j = k[r]``: it is read there, and nothing is spread over A."""
+    k = leaf((5,), int, ("variable", "k"), "k")
+    numbered, picked = affine(6, [2, 3], [3, 1], 0, float), selection(k, 6, float)
+    node = einsum([apply("log", A), numbered, picked], [(1, 2), (3, 1, 2), (0, 3)], (0,))
+    assert guarded([node]) == (node,)
+    spread = einsum([apply("log", A), numbered, picked], [(0, 1), (3, 0, 1), (2, 3)], (0, 1))
+    assert guarded([spread]) != (spread,)

@@ -66,11 +66,6 @@ ZEROS: dict[str, Case] = {
         LAST_IS_ZERO,
         lambda x: np.sum((np.log(x[:, 0]) + np.log(x[:, 1])) ** 2),
     ),
-    "windows of quotients that are picked": (
-        lambda x: np.sum(sums(1 / x)[ROWS] ** 2),
-        LAST_IS_ZERO,
-        lambda x: np.sum((1 / x[:, 0] + 1 / x[:, 1]) ** 2),
-    ),
     "one of each row": (
         lambda x: -np.sum(np.log(x)[np.arange(2), np.array([0, 1])]),
         LAST_IS_ZERO,
