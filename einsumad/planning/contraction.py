@@ -42,7 +42,7 @@ from einsumad.graph import (
     zero,
 )
 from einsumad.planning.maps import Applied, apply_maps, written
-from einsumad.planning.masks import apply_masks, remember_masks, without_stretched_axes
+from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
 from einsumad.planning.options import in_force
 from einsumad.planning.order import Pair, contraction_pairs
@@ -96,7 +96,6 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         match new:
             case Einsum():
                 memo[node] = _in_steps(new, shared=node in multiples, summand=node in summands)
-                remember_masks(new, memo[node])
                 if held is not None:
                     held.append(new)
             case Add():

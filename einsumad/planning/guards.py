@@ -68,7 +68,7 @@ def _without_held_masks(node: Einsum, supports: Supports) -> Einsum:
             return _without_held_masks(_product_of(pairs[:k] + pairs[k + 1 :], node), supports)
         if held and not mask[1] and all(not pairs[j][1] for j in free):
             numbers, outer = _parted(node, {k, *free})
-            return outer(numbers) if isinstance(numbers, Einsum) else node
+            return _without_held_masks(outer(numbers), supports)
     return node
 
 
@@ -122,10 +122,7 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
         needed = [pair for pair in _for_factor(node, node.inputs[place], list(masks)) if pair not in there]
         added.update(dict.fromkeys(needed))
     new = supports.saying([pair for pair in added if pair not in own])
-    if not new:
-        return node
-    operands, inputs = zip(*pairs, *new, strict=True)
-    return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
+    return _product_of([*pairs, *new], node) if new else node
 
 
 def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Einsum]]:

@@ -122,18 +122,26 @@ class _State:
         return None
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
-        """The first map that gives an index to another one and depends on indices that nothing else needs.
+        """A map that gives an index to another one and depends on indices that nothing else needs.
 
-        A selection may have axes of a batch besides.
+        A selection may have axes of a batch besides. Of several it is the one along which the least is written.
         """
+        best: tuple[int, int, Map] | None = None
         for position, factor in enumerate(pending):
             others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
             for chosen in orientations(factor):
                 private = self._private(chosen, others)
                 alone = len(private) == len(set(chosen.places)) or isinstance(chosen.node, Selection)
                 if chosen.at in others and chosen.at not in self.output and private and alone:
-                    return position, chosen
-        return None
+                    written = size_of(self._met(chosen, private) - private, self.sizes)
+                    if best is None or written < best[0]:
+                        best = written, position, chosen
+        return None if best is None else best[1:]
+
+    def _met(self, chosen: Map, private: set[int]) -> set[int]:
+        """The labels of a map, and of all factors that have its private places."""
+        inner = [f.labels for f in (*self.factors, *self.masks) if private.intersection(f.labels)]
+        return set(chosen.labels).union(*inner)
 
     def _private(self, chosen: Map, others: Iterable[int]) -> set[int]:
         """The places of a map that neither the result nor other maps have; what is left are axes of a batch."""

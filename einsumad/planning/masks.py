@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from einsumad.graph import BOOL, Einsum, Labels, Node
+from einsumad.graph import BOOL, Einsum, Labels
 from einsumad.planning.primitives import Factor, group, is_mask, layout
 from einsumad.planning.resolve import size_of
 
@@ -97,28 +96,16 @@ def _held_by(
     return found
 
 
-_selected: WeakKeyDictionary[Node, tuple[tuple[Node, Labels], ...]] = WeakKeyDictionary()
-"""What a product is selected by that is in steps, of which the last one may have no masks any more."""
-
-
-def remember_masks(product: Einsum, in_steps: Node) -> None:
-    """Note that the steps of a product give zero outside of its masks over axes of the result."""
-    masks = _masks_of(product)
-    if masks and in_steps is not product:
-        _selected[in_steps] = masks
-
-
-def _masks_of(node: Node) -> tuple[tuple[Node, Labels], ...]:
-    if not isinstance(node, Einsum) or node.dtype == BOOL:
-        return ()
-    pairs = zip(node.operands, node.inputs, strict=True)
-    return tuple([(o, held) for o, held in pairs if is_mask(o) and all(label < len(node.shape) for label in held)])
-
-
 def _masks_within(factor: Factor) -> set[Factor]:
     """The masks that the product which a factor stands for has, over the labels of the factor."""
-    masks = (*_masks_of(factor.node), *_selected.get(factor.node, ()))
-    return {Factor(mask, tuple([factor.labels[label] for label in labels])) for mask, labels in masks}
+    node = factor.node
+    if not isinstance(node, Einsum) or node.dtype == BOOL:
+        return set()
+    return {
+        Factor(operand, tuple([factor.labels[label] for label in labels]))
+        for operand, labels in zip(node.operands, node.inputs, strict=True)
+        if is_mask(operand) and all(label < len(node.shape) for label in labels)
+    }
 
 
 _NONE: frozenset[Labels] = frozenset()

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from math import prod
 
 import numpy as np
 import pytest
@@ -10,12 +11,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import einsumad as ea
 from einsumad.execution.reference import evaluate
-from einsumad.graph import Einsum, add, affine, einsum, leaves, ones, topological, unit
+from einsumad.graph import Einsum, add, affine, einsum, leaf, leaves, ones, selection, topological, unit
 from einsumad.planning import contraction
 from einsumad.planning.contraction import binarise, contraction_pairs, products_held
 from einsumad.planning.cost import total_cost
 from einsumad.planning.kernels import Contract, Inside, Pad
+from einsumad.planning.maps import apply_maps
 from einsumad.planning.primitives import kind_of
+from einsumad.planning.resolve import resolve
+from einsumad.records import replace
 from tests.planning.products import products, variable
 
 MANY = settings(max_examples=max(200, settings().max_examples))
@@ -208,3 +212,18 @@ def test_a_factor_that_was_padded_takes_no_mask():
     assert kernels.count(Pad) == 1
     assert Inside not in kernels
     np.testing.assert_array_equal(ea.compile(f)(x, w), [np.convolve(row, w[::-1], "same") for row in x])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_maps_that_meet_the_one_is_followed_that_writes_less(turned):
+    """Entries of a tensor that is numbered as a whole, picked by their numbers: no pick has a row of all numbers."""
+    u = variable("u", (3, 4, 5), float)
+    k = leaf((3, 1, 2), int, ("variable", "k"), "k")
+    numbered, picked = affine(60, [5, 4, 3], [12, 3, 1], 0, float), selection(k, 60, float)
+    node = einsum([picked, numbered, u], [(0, 6, 1, 2), (2, 3, 4, 5), (5, 4, 3)], (0, 1))
+    resolved = resolve(node)
+    maps = resolved.maps[::-1] if turned else resolved.maps
+    applied = apply_maps(replace(resolved, maps=maps), lambda product: binarise([product])[0])
+    assert len(maps) == 2
+    steps = topological([factor.node for factor in applied.factors])
+    assert max(prod(step.shape) for step in steps if isinstance(step, Einsum)) == 60

@@ -14,10 +14,8 @@ from einsumad.functions import apply, call, elementwise_function, stays_finite, 
 from einsumad.functions.finite import FINITE
 from einsumad.graph import BOOL, Einsum, Leaf, Node, add, affine, einsum, leaf, multiply, ones, selection, unit
 from einsumad.graph.verify import verify
-from einsumad.nn import functional
 from einsumad.planning import make_plan
 from einsumad.planning.guards import guarded
-from einsumad.planning.kernels import Group
 from einsumad.planning.primitives import is_mask
 
 
@@ -231,19 +229,6 @@ def test_numbers_beside_factors_that_hold_a_mask_are_selected_by_themselves() ->
     product = einsum([flag, number, chosen, chosen], [(), (), (0,), (0,)], (0,))
     selected = einsum([flag, number], [(), ()], ())
     assert guarded([product]) == (einsum([selected, chosen, chosen], [(), (0,), (0,)], (0,)),)
-
-
-def test_a_step_of_adam_selects_nothing_that_was_selected() -> None:
-    """Its squares of gradients hold no mask but those of the gradients."""
-    x, w, t = np.ones((4, 3)), np.arange(6.0).reshape(3, 2), np.array([0, 1, 1, 0])
-
-    def step(w: Any, moment: Any, share: Any) -> Any:
-        gradient = ea.grad(lambda w: functional.cross_entropy(np.maximum(x @ w, 0), t))(w)
-        return share * gradient * gradient + moment
-
-    steps = ea.explain(ea.compile(step), w, np.zeros((3, 2)), 0.1).plan.steps
-    masked = [step for step in steps if isinstance(step.kernel, Group) and step.kernel.masks and step.shape == (3, 2)]
-    assert not masked
 
 
 def test_what_is_picked_takes_no_mask_of_where_it_is_picked() -> None:

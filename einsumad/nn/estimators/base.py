@@ -16,7 +16,9 @@ import numpy as np
 
 from einsumad.nn.context import no_grad
 from einsumad.nn.estimators.fitting import Fitting
-from einsumad.nn.estimators.library import (
+from einsumad.nn.estimators.networks import check_outputs
+from einsumad.nn.estimators.samples import Samples
+from einsumad.nn.estimators.scikit_learn import (
     BaseEstimator,
     ConvergenceWarning,
     check_is_fitted,
@@ -24,8 +26,6 @@ from einsumad.nn.estimators.library import (
     is_classifier,
     validate_data,
 )
-from einsumad.nn.estimators.networks import check_outputs
-from einsumad.nn.estimators.samples import Samples
 from einsumad.nn.estimators.settings import Settings, settings_of
 from einsumad.nn.module import Module
 from einsumad.nn.training.evaluation import evaluating

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from einsumad.nn.estimators.base import EinsumEstimator
-from einsumad.nn.estimators.library import ClassifierMixin, check_classification_targets
+from einsumad.nn.estimators.scikit_learn import ClassifierMixin, check_classification_targets
 from einsumad.nn.functional import cross_entropy, log_softmax, softmax
 
 

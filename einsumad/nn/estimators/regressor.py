@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from einsumad.nn.estimators.base import EinsumEstimator
-from einsumad.nn.estimators.library import RegressorMixin
+from einsumad.nn.estimators.scikit_learn import RegressorMixin
 from einsumad.nn.functional import huber_loss, l1_loss, mse_loss
 from einsumad.nn.functional.losses import Reduction
 
