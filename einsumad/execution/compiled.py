@@ -139,7 +139,8 @@ def _converted(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     array = np.asarray(value)
     if array.shape != shape:
         raise ShapeError(f"an input of shape {shape} was given a value of shape {array.shape}")
-    if not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise ShapeError(f"an input of dtype {dtype} was given a value of dtype {array.dtype}: convert it first")
-    array = array.astype(dtype, copy=False)
+    if array.dtype != dtype:
+        if not np.can_cast(array.dtype, dtype, "same_kind"):
+            raise ShapeError(f"an input of dtype {dtype} was given a value of dtype {array.dtype}: convert it first")
+        array = array.astype(dtype)
     return array if shape else array[()]

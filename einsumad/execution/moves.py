@@ -17,6 +17,7 @@ Sizes: TypeAlias = tuple[int, ...]
 
 _FEW_ENTRIES = 4096
 _FEW_COLUMNS = 32
+_BY_COUNTS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def window(x: Array, axis: int, sizes: Sizes, strides: Sizes, offset: int) -> Array:
@@ -159,15 +160,17 @@ def _put_rows(x: Array, index: Array, size: int) -> Array:
     """Rows added up by index: entry by entry if there are few, column by column, or long rows in sorted order."""
     rest = x.shape[1:]
     columns = prod(rest)
-    if x.size and x.dtype == np.float64:
+    if x.size and x.dtype in _BY_COUNTS:  # in double precision
         if columns > 1 and x.size <= _FEW_ENTRIES:
             if x.flags.f_contiguous:
                 at = np.arange(0, size * columns, size)[:, None] + index
-                return np.bincount(at.reshape(-1), x.T.reshape(-1), size * columns).reshape(*rest[::-1], size).T
+                counts = np.bincount(at.reshape(-1), x.T.reshape(-1), size * columns)
+                return counts.astype(x.dtype, copy=False).reshape(*rest[::-1], size).T
             at = index[:, None] * columns + np.arange(columns)
-            return np.bincount(at.reshape(-1), x.reshape(-1), size * columns).reshape(size, *rest)
+            counts = np.bincount(at.reshape(-1), x.reshape(-1), size * columns)
+            return counts.astype(x.dtype, copy=False).reshape(size, *rest)
         if columns <= _FEW_COLUMNS:
-            across = np.empty((*rest, size))
+            across = np.empty((*rest, size), x.dtype)
             for column in np.ndindex(rest):
                 across[column] = np.bincount(index, x[(slice(None), *column)], size)
             return np.moveaxis(across, -1, 0)

@@ -115,8 +115,8 @@ class Compiled:
         leaves, tree = flatten((args, kwargs))
         if any(isinstance(leaf, Tensor) for leaf in leaves):
             return self.function(*args, **kwargs)
-        signature = (planning_key(), tree, tuple([_signature(leaf) for leaf in leaves]))
-        arrays = [plain_array(leaf) for leaf in leaves if _is_dynamic(leaf)]
+        forms, arrays = _read(leaves)
+        signature = (planning_key(), tree, forms)
         with self._lock:
             program = self._by_signature.get(signature)
             program = None if program is None else program.now()
@@ -134,6 +134,20 @@ class Compiled:
         """The program for these arguments, traced anew; None where the function captures a variable."""
         leaves, tree = flatten((args, kwargs))
         return trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
+
+
+def _read(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any]]:
+    """What stands for each argument in a signature, and the arrays."""
+    forms, arrays = [], []
+    for leaf in leaves:
+        if type(leaf) is np.ndarray:
+            forms.append((None, leaf.shape, leaf.dtype))
+            arrays.append(plain_array(leaf))
+        else:
+            forms.append(_signature(leaf))
+            if _is_dynamic(leaf):
+                arrays.append(plain_array(leaf))
+    return tuple(forms), arrays
 
 
 def _is_dynamic(leaf: Any) -> bool:

@@ -27,6 +27,14 @@ def test_rows(rows, rest, dtype):
         )
 
 
+@pytest.mark.parametrize("rest", [(), (3,)])
+def test_single_precision_is_added_up_in_double(rest):
+    x = np.full((10**5, *rest), 0.1, np.float32)
+    found = put(x, np.zeros(10**5, np.int64), 2, (False,))
+    np.testing.assert_array_equal(found[0], np.full(rest, np.float32(10**5 * np.float64(np.float32(0.1)))))
+    np.testing.assert_array_equal(found[1], 0)
+
+
 @pytest.mark.parametrize("kept", [(True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("rest", [(), (4,), (300,)])
 def test_axes_of_the_index_that_the_result_has(kept, rest):

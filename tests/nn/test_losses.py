@@ -134,6 +134,8 @@ def test_no_sample_is_left() -> None:
     loss, nothing = nn.CrossEntropyLoss(), np.full(5, -100)
     assert np.isnan(loss(SCORES, nothing))
     assert np.isnan(ea.compile(loss)(SCORES, nothing))
+    for gradient in (ea.grad(loss), ea.compile(ea.grad(loss))):
+        np.testing.assert_array_equal(gradient(SCORES, nothing), np.zeros_like(SCORES))
     assert nn.CrossEntropyLoss(reduction="sum")(SCORES, nothing) == 0
     assert nn.CrossEntropyLoss(reduction="none")(SCORES[:0], CLASSES[:0]).shape == (0,)
 

@@ -7,7 +7,7 @@ and the model has it after `store`; what is given to the model meanwhile is take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +24,32 @@ from einsumad.optim import Optimizer, clipped_by_norm
 from einsumad.optim.first_order.dependence import depends_on
 
 
+class _Shared(NamedTuple):
+    """Dictionaries of parameters, each but once, and which of them each parameter has, as a text of numbers."""
+
+    different: list[Mapping[str, Any]]
+    which: str
+
+    @staticmethod
+    def of(each: Sequence[Mapping[str, Any]]) -> _Shared:
+        """Those of all parameters, in their order; the same one is shared."""
+        places: dict[int, int] = {}
+        which = [places.setdefault(id(one), len(places)) for one in each]
+        return _Shared([each[which.index(place)] for place in range(len(places))], " ".join(map(str, which)))
+
+    def each(self) -> list[Mapping[str, Any]]:
+        """That of each parameter."""
+        return [self.different[int(place)] for place in self.which.split()]
+
+
 class _Held(NamedTuple):
-    """What a step starts from: arrays that are learned, all others, and the optimiser's arrays and numbers."""
+    """What a step starts from: arrays that are learned, all others, and the optimiser's arrays, numbers and flags."""
 
     learned: list[Any]
     others: dict[str, Any]
     states: list[dict[str, Any]]
-    numbers: list[dict[str, Any]]
+    numbers: _Shared
+    flags: _Shared
 
 
 class TrainingStep:
@@ -98,10 +117,10 @@ class TrainingStep:
             [self._now[name] for name in self._names],
             {name: self._now[name] for name in self._others},
             self._optimizer.states(),
-            self._optimizer.numbers(),
+            _Shared.of(self._optimizer.numbers()),
+            _Shared.of(self._optimizer.flags()),
         )
-        structure = settings, self._optimizer.flags()
-        loss, outputs, values, states, updates = self._compiled(structure, held, draws, batch)
+        loss, outputs, values, states, updates = self._compiled(settings, held, draws, batch)
         self._now.update({**values, **updates})
         self._optimizer.take([states.get(name) for name in self._names])
         return loss, outputs
@@ -135,9 +154,13 @@ class TrainingStep:
         return loss, outputs, changed
 
     def _step(
-        self, structure: tuple[Any, Any], held: _Held, draws: list[Any], batch: tuple[Any, ...]
+        self,
+        settings: int,  # noqa: ARG002 (tells plans apart)
+        held: _Held,
+        draws: list[Any],
+        batch: tuple[Any, ...],
     ) -> tuple[Any, Any, dict[str, Any], dict[str, dict[str, Any]], dict[str, Any]]:
-        """The step as a pure function; its structure is the number of the settings and the flags of the optimiser.
+        """The step as a pure function of arrays and numbers; settings and flags are its structure.
 
         It gives values and states of those parameters that the loss depends on, by name.
         """
@@ -154,8 +177,7 @@ class TrainingStep:
             clipped = iter(clipped_by_norm([g for g in gradients if g is not None], self._clip_norm))
             gradients = [None if gradient is None else next(clipped) for gradient in gradients]
         loss, outputs, changed = self._called(held.learned, held.others, draws, batch)
-        _, flags = structure
-        new = self._optimizer.updated(held.learned, gradients, held.states, held.numbers, flags)
+        new = self._optimizer.updated(held.learned, gradients, held.states, held.numbers.each(), held.flags.each())
         names = [name for name, part in zip(self._names, used, strict=True) if part]
         values, states = (dict(zip(self._names, made, strict=True)) for made in new)
         return loss, outputs, {name: values[name] for name in names}, {name: states[name] for name in names}, changed

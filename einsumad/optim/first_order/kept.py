@@ -42,15 +42,17 @@ class Kept:
 
 def fitting_state(state: Mapping[str, Any], wanted: Iterable[str], value: np.ndarray, what: str) -> dict[str, Any]:
     """The arrays of these names, as they were given. Raises for other names, shapes and kinds."""
-    if set(state) != set(wanted):
+    if state.keys() != set(wanted):
         raise ValueError(f"{what} has the arrays {_listed(state)}, expected {_listed(wanted)}")
     found = {name: np.asarray(array) for name, array in state.items()}
     for name, array in found.items():
         if array.shape != value.shape:
             raise ShapeError(f"{what}: {name} has shape {array.shape}, the parameter has shape {value.shape}")
-        if array.dtype.kind != "f" or not np.can_cast(array.dtype, value.dtype, "same_kind"):
-            raise TypeError(f"{what}: {name} has dtype {array.dtype}, the parameter has dtype {value.dtype}")
-    return {name: array.astype(value.dtype, copy=False) for name, array in found.items()}
+        if array.dtype != value.dtype:
+            if array.dtype.kind != "f" or not np.can_cast(array.dtype, value.dtype, "same_kind"):
+                raise TypeError(f"{what}: {name} has dtype {array.dtype}, the parameter has dtype {value.dtype}")
+            found[name] = array.astype(value.dtype)
+    return found
 
 
 def saved(groups: Sequence[Mapping[str, Any]], kept: Sequence[Kept]) -> dict[str, Any]:
