@@ -7,7 +7,7 @@ and the model has it after `store`; what is given to the model meanwhile is take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,24 +22,7 @@ from einsumad.nn.training.drawing import Draws
 from einsumad.nn.training.settings import Settings
 from einsumad.optim import Optimizer, clipped_by_norm
 from einsumad.optim.first_order.dependence import depends_on
-
-
-class _Shared(NamedTuple):
-    """Dictionaries of parameters, each but once, and which of them each parameter has, as a text of numbers."""
-
-    different: list[Mapping[str, Any]]
-    which: str
-
-    @staticmethod
-    def of(each: Sequence[Mapping[str, Any]]) -> _Shared:
-        """Those of all parameters, in their order; the same one is shared."""
-        places: dict[int, int] = {}
-        which = [places.setdefault(id(one), len(places)) for one in each]
-        return _Shared([each[which.index(place)] for place in range(len(places))], " ".join(map(str, which)))
-
-    def each(self) -> list[Mapping[str, Any]]:
-        """That of each parameter."""
-        return [self.different[int(place)] for place in self.which.split()]
+from einsumad.optim.first_order.shared import Shared
 
 
 class _Held(NamedTuple):
@@ -48,8 +31,8 @@ class _Held(NamedTuple):
     learned: list[Any]
     others: dict[str, Any]
     states: list[dict[str, Any]]
-    numbers: _Shared
-    flags: _Shared
+    numbers: Shared
+    flags: Shared
 
 
 class TrainingStep:
@@ -117,8 +100,8 @@ class TrainingStep:
             [self._now[name] for name in self._names],
             {name: self._now[name] for name in self._others},
             self._optimizer.states(),
-            _Shared.of(self._optimizer.numbers()),
-            _Shared.of(self._optimizer.flags()),
+            Shared.of(self._optimizer.numbers()),
+            Shared.of(self._optimizer.flags()),
         )
         loss, outputs, values, states, updates = self._compiled(settings, held, draws, batch)
         self._now.update({**values, **updates})
@@ -132,7 +115,8 @@ class TrainingStep:
             **dict(self._whole.named_parameters()),
             **dict(self._whole.named_buffers()),
         }
-        self._others = [name for name in self._arrays if name not in set(self._names)]
+        learned = set(self._names)
+        self._others = [name for name in self._arrays if name not in learned]
 
     def _follow(self) -> None:
         """Take over the arrays that the model was given since it was looked at."""

@@ -17,6 +17,7 @@ from einsumad.errors import ShapeError
 from einsumad.optim.first_order.groups import Parameter, check_distinct, checked, complete_group, is_parameter
 from einsumad.optim.first_order.kept import Kept, fitting_state, loaded, saved
 from einsumad.optim.first_order.method import Method
+from einsumad.optim.first_order.shared import Shared
 
 _MOST_SHOWN = 8
 
@@ -85,10 +86,11 @@ class Optimizer:
             return loss
         values = [np.asarray(p.data) for _, _, p in taken]
         gradients = [_gradient(p, value, number) for (number, _, p), value in zip(taken, values, strict=True)]
-        settings, which = self._settings([number for number, _, _ in taken])
-        states = self.states()
+        flags, numbers, states = (
+            [of_all[number] for number, _, _ in taken] for of_all in (self.flags(), self.numbers(), self.states())
+        )
         new_values, new_states = _planned(
-            self._method.update, settings, which, values, gradients, [states[number] for number, _, _ in taken]
+            self._method.update, Shared.of(flags), Shared.of(numbers), values, gradients, states
         )
         for (number, _, p), value, state in zip(taken, new_values, new_states, strict=True):
             p.data = value
@@ -171,9 +173,7 @@ class Optimizer:
                 f"there are {len(self._kept)} parameters, but {counts[0]} values, {counts[1]} gradients, {counts[2]} "
                 f"states, {counts[3]} numbers and {counts[4]} flags"
             )
-        return _all_updated(
-            self._method.update, list(zip(chosen, numbers, strict=True)), range(counts[0]), values, gradients, states
-        )
+        return _all_updated(self._method.update, Shared.of(chosen), Shared.of(numbers), values, gradients, states)
 
     def take(self, states: Sequence[Mapping[str, Any] | None]) -> None:
         """Store the states after a step that ran elsewhere, and count it for each parameter whose state is not None.
@@ -195,14 +195,6 @@ class Optimizer:
         pairs = [(group, parameter) for group in self.param_groups for parameter in group["params"]]
         return ((group, parameter, kept) for (group, parameter), kept in zip(pairs, self._kept, strict=True))
 
-    def _settings(self, places: Sequence[int]) -> tuple[list[tuple[dict[str, bool], dict[str, np.floating]]], str]:
-        """The different flags and numbers, and which of them each of these parameters has, as a text."""
-        flags, numbers = self.flags(), self.numbers()
-        found: dict[tuple[int, int], int] = {}
-        which = [found.setdefault((id(flags[k]), id(numbers[k])), len(found)) for k in places]
-        first = [places[which.index(number)] for number in range(len(found))]
-        return [(flags[k], numbers[k]) for k in first], " ".join(map(str, which))
-
     def __repr__(self) -> str:
         lines = []
         for number, group in enumerate(self.param_groups):
@@ -215,18 +207,17 @@ class Optimizer:
 
 def _all_updated(  # noqa: PLR0917 (compiled functions are faster to call by position)
     update: Callable[..., tuple[Any, dict[str, Any]]],
-    settings: Sequence[tuple[Mapping[str, bool], Mapping[str, Any]]],
-    which: str | Sequence[int],
+    flags: Shared,
+    numbers: Shared,
     values: Sequence[Any],
     gradients: Sequence[Any],
     states: Sequence[Mapping[str, Any]],
 ) -> tuple[list[Any], list[dict[str, Any]]]:
     """The values and states of all parameters after a step, each with its flags and numbers."""
-    places = [int(text) for text in which.split()] if isinstance(which, str) else which
     new_values, new_states = [], []
-    for place, value, gradient, state in zip(places, values, gradients, states, strict=True):
-        flags, numbers = settings[place]
-        new = (value, dict(state)) if gradient is None else update(value, gradient, state, numbers, **flags)
+    parts = zip(flags.each(), numbers.each(), values, gradients, states, strict=True)
+    for chosen, held, value, gradient, state in parts:
+        new = (value, dict(state)) if gradient is None else update(value, gradient, state, held, **chosen)
         new_values.append(new[0])
         new_states.append(new[1])
     return new_values, new_states
