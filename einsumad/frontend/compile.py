@@ -29,7 +29,7 @@ from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.timing import spending
 from einsumad.frontend.tracing import abstract_variable, trace_inputs
 from einsumad.frontend.transforms import Transform, document_like
-from einsumad.frontend.trees import Tree, flatten, unflatten
+from einsumad.frontend.trees import Tree, flatten_in_order, unflatten
 from einsumad.frontend.values import give_home, known_value
 from einsumad.frontend.variables import Lifetime, check_in_use, is_variable
 from einsumad.frontend.weak import WeakTensor
@@ -112,7 +112,7 @@ class Compiled:
         return self._slow_call(args, kwargs)
 
     def _slow_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        leaves, tree = flatten((args, kwargs))
+        leaves, tree = flatten_in_order((args, kwargs))
         if any(isinstance(leaf, Tensor) for leaf in leaves):
             return self.function(*args, **kwargs)
         forms, arrays = _read(leaves)
@@ -132,7 +132,7 @@ class Compiled:
 
     def program(self, *args: Any, **kwargs: Any) -> Program | None:
         """The program for these arguments, traced anew; None where the function captures a variable."""
-        leaves, tree = flatten((args, kwargs))
+        leaves, tree = flatten_in_order((args, kwargs))
         return trace_program(self.function, leaves, tree, self.memory_limit, numba=self.numba)
 
 

@@ -1,7 +1,7 @@
 """Nested containers of arrays.
 
 Owns how a tree is taken apart and put together. Imports optree. Invariant: None and empty containers have no leaves;
-dictionaries are walked in the order of their sorted keys.
+dictionaries are walked in the order of their sorted keys, unless it is asked for their own.
 """
 
 from __future__ import annotations
@@ -31,6 +31,23 @@ def flatten(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree and its shape."""
     leaves, spec = _optree().tree_flatten(tree)
     return list(leaves), spec
+
+
+_IN_ORDER = "einsumad: in order"
+
+
+@cache
+def _order_kept() -> Any:
+    """Where dictionaries are walked in their own order, from the first call on."""
+    kept = _optree().dict_insertion_ordered(True, namespace=_IN_ORDER)
+    kept.__enter__()
+    return kept
+
+
+def flatten_in_order(tree: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a tree and its shape, in which dictionaries have an order: it differs where theirs does."""
+    _order_kept()
+    return flatten_in(_IN_ORDER, tree)
 
 
 def flatten_in(namespace: str, tree: Any) -> tuple[list[Any], Tree]:

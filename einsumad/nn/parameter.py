@@ -178,7 +178,22 @@ class Parameter(ea.Tensor):
 
 
 class Buffer:
-    """An array that a module keeps and does not learn, such as a running mean."""
+    """An array that a module keeps and does not learn, such as a running mean.
+
+    As an attribute of a module it registers itself, as with ``register_buffer``, and reading the attribute gives the
+    array; what is assigned afterwards is its new value.
+
+    >>> import numpy as np
+    >>> from einsumad import nn
+    >>> class Scaled(nn.Module):
+    ...     def __init__(self):
+    ...         self.scale = nn.Buffer(np.array([2.0, 3.0]))
+    ...
+    ...     def forward(self, x):
+    ...         return self.scale * x
+    >>> Scaled()(np.ones(2)), list(Scaled().state_dict())
+    (array([2., 3.]), ['scale'])
+    """
 
     __slots__ = ("_data", "_pending", "persistent")
 

@@ -37,9 +37,9 @@ class Tree:
         """Refuse arguments, where a subclass takes none."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if any(isinstance(part, (Tree, Parameter)) for part in _parts(value)):
+        if any(isinstance(part, (Tree, Parameter, Buffer)) for part in _parts(value)):
             raise _nameless(name, value)
-        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Tree) else None
+        kind = next((kind for registered, kind in _REGISTERED if isinstance(value, registered)), None)
         if kind is None and name in self._parameters and value is not None:
             self._parameters[name].data = value
         elif kind is None and name in self._buffers and value is not None:
@@ -161,6 +161,9 @@ class Tree:
         return {name: parameter.data for name, parameter in self.named_parameters()}
 
 
+_REGISTERED = ((Parameter, "_parameters"), (Buffer, "_buffers"), (Tree, "_modules"))
+
+
 def _walk(tree: Tree, prefix: str) -> Iterator[tuple[str, Tree]]:
     """This module and all below it, as often as they are held."""
     stack = [(prefix, tree)]
@@ -197,8 +200,8 @@ def _refuse_lists(name: str, tree: Tree) -> None:
 
 def _nameless(name: str, value: Any) -> TypeError:
     return TypeError(
-        f"{name} is a plain {type(value).__name__}, whose modules and parameters would have no names: use "
-        "nn.ModuleList, nn.ModuleDict or nn.Sequential, and nn.ParameterList or nn.ParameterDict for parameters"
+        f"{name} is a plain {type(value).__name__}, whose modules and arrays would have no names: use nn.ModuleList, "
+        "nn.ModuleDict or nn.Sequential, nn.ParameterList or nn.ParameterDict, and attributes of their own for buffers"
     )
 
 

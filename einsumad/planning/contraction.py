@@ -262,15 +262,15 @@ def _core(resolved: Resolved, coefficient: Number) -> Factor | None:
     nothing = next((factor for factor in applied.factors if isinstance(factor.node, Zero)), None)
     if nothing is not None:
         return nothing
-    core = _plain(applied, coefficient, resolved)
+    core = _plain(applied, coefficient, resolved.work)
     for writing in applied.writings:
-        core = written(core, writing, resolved.sizes)
+        core = written(core, writing, applied.sizes)
     return core
 
 
-def _plain(applied: Applied, coefficient: Number, resolved: Resolved) -> Factor:
+def _plain(applied: Applied, coefficient: Number, work: np.dtype) -> Factor:
     """The product of factors and masks alone, with those of the output labels that they have."""
-    sizes, work, factors, masks = resolved.sizes, resolved.work, applied.factors, applied.masks
+    sizes, factors, masks = applied.sizes, applied.factors, applied.masks
     if masks and work != BOOL:
         factors, masks = without_stretched_axes(factors, masks, applied.output)
     present = {label for factor in (*factors, *masks) for label in factor.labels}

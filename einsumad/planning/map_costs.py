@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from einsumad.planning.primitives import Factor, always_inside
 from einsumad.planning.readings import Map, needs_mask
 from einsumad.planning.resolve import size_of
+from einsumad.planning.splits import Split
 
 _MASKED = 3
 """How many times as much an entry costs that a mask selects as one that is read."""
@@ -37,6 +38,18 @@ def reading_cost(chosen: Map, factors: Sequence[Factor], masks: Sequence[Factor]
 def writing_cost(chosen: Map, factors: Sequence[Factor], output: Sequence[int], sizes: dict[int, int]) -> int:
     """The entries of what is written along the map, and the product."""
     return _WRITTEN * _size({*output, *chosen.places}, chosen, sizes) + _product(chosen, factors, sizes)
+
+
+def splitting_cost(split: Split, factors: Sequence[Factor], needed: set[int], sizes: dict[int, int]) -> int:
+    """The entries of what is written and read, and both products. `needed` has the labels of result and other maps."""
+    inner, outer = {*split.written.places}, {*split.read.places}
+    met = [{*f.labels} for f in factors if not inner.isdisjoint(f.labels)]
+    rest = {label for f in factors if inner.isdisjoint(f.labels) for label in f.labels}
+    kept = set[int]().union(*met).difference(inner) & (needed | rest | outer)
+    written = split.written.node.shape[0] * size_of(kept, sizes)
+    often = 1 if outer.isdisjoint(kept) else _WRITTEN
+    products = size_of(inner.union(*met), sizes) + size_of(rest | kept | outer, sizes)
+    return _WRITTEN * written + often * size_of(kept | outer, sizes) + products // _MULTIPLIED
 
 
 def _product(chosen: Map, factors: Sequence[Factor], sizes: dict[int, int]) -> int:

@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
-from einsumad.planning.map_costs import reading_cost, writing_cost
+from einsumad.planning.map_costs import reading_cost, splitting_cost, writing_cost
 from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
 from einsumad.planning.readings import Map, inside, needs_mask, orientations, read, spoils
 from einsumad.planning.resolve import Resolved, size_of
+from einsumad.planning.splits import splits
 from einsumad.records import record
 
 
@@ -38,11 +39,12 @@ class Writing:
 
 @record
 class Applied:
-    """Factors and masks without structural operands, the labels of their product, and how it is written."""
+    """Factors and masks without structural operands, the labels of their product and all sizes, how it is written."""
 
     factors: list[Factor]
     masks: list[Factor]
     output: Labels
+    sizes: dict[int, int]
     writings: tuple[Writing, ...]
     count: int
     """How often each term occurs: the sizes of summed places that nothing has any more."""
@@ -63,12 +65,12 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
         else:  # what reads another index may be read in it
             state.write_out(factor)
     while pending:
-        found = (
-            state.next_reading(pending, within=True)
-            or state.next_meeting(pending)
-            or state.next_writing(pending)
-            or state.next_reading(pending, within=False)
-        )
+        found = state.next_reading(pending, within=True) or state.next_meeting(pending)
+        if found is None:
+            state.split(pending)
+            found = (
+                state.next_meeting(pending) or state.next_writing(pending) or state.next_reading(pending, within=False)
+            )
         if found is None:
             state.write_out(pending.pop(0))
         else:
@@ -79,7 +81,8 @@ def apply_maps(resolved: Resolved, primitive: Callable[[Einsum], Node]) -> Appli
             else:
                 state.gather(chosen, pending)
     writings = tuple(reversed(state.writings))
-    return Applied(state.factors, state.masks, tuple(state.output), writings, state.count(), state.zeros)
+    output = tuple(state.output)
+    return Applied(state.factors, state.masks, output, state.sizes, writings, state.count(), state.zeros)
 
 
 class _State:
@@ -89,7 +92,7 @@ class _State:
         self.factors = list(resolved.factors)
         self.masks = list(resolved.masks)
         self.output = list(resolved.output)
-        self.sizes = resolved.sizes
+        self.sizes = dict(resolved.sizes)
         self.work = resolved.work
         self.primitive = primitive
         self.writings: list[Writing] = []
@@ -120,6 +123,27 @@ class _State:
                 *_, chosen = min([*written, *read], key=lambda candidate: candidate[:3])
                 return position, chosen
         return None
+
+    def split(self, pending: list[Factor]) -> None:
+        """Put two maps that meet in the place of one, the first for which that costs least."""
+        for position, factor in enumerate(pending):
+            others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
+            needed = others.union(self.output)
+            held = (*self.factors, *self.masks)
+            ways = splits(factor, {*factor.labels} - needed, [f.labels for f in held], max(self.sizes) + 1)
+            costs = [(splitting_cost(way, held, needed, self.sizes), k, way) for k, way in enumerate(ways)]
+            free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
+            if not costs or not free:
+                continue
+            cost, _, way = min(costs, key=lambda candidate: candidate[:2])
+            if cost < min([self._cost(each) for each in free]):
+                self.sizes[way.read.at] = way.read.node.shape[0]
+                pending[position : position + 1] = [Factor(each.node, each.labels) for each in (way.written, way.read)]
+                return
+
+    def _cost(self, chosen: Map) -> int:
+        """The work of the map, read or written."""
+        return self._writing_cost(chosen) if chosen.at in self.output else self._reading_cost(chosen)[1]
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
         """A map that gives an index to another one and depends on indices that nothing else needs.

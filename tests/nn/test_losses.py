@@ -140,6 +140,17 @@ def test_no_sample_is_left() -> None:
     assert nn.CrossEntropyLoss(reduction="none")(SCORES[:0], CLASSES[:0]).shape == (0,)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@pytest.mark.parametrize("ignored", [-100, 1])
+def test_what_is_left_weighs_nothing(ignored: int, smoothing: float) -> None:
+    loss = nn.CrossEntropyLoss(np.array([0, 1.0, 1, 1]), ignore_index=ignored, label_smoothing=smoothing)
+    classes = np.array([0, 0, max(ignored, 0), 0, 0])
+    for function in (ea.value_and_grad(loss), ea.compile(ea.value_and_grad(loss))):
+        value, gradient = function(SCORES, classes)
+        assert np.isnan(value)
+        assert np.all(np.isnan(gradient[0]))
+
+
 def test_a_sample_that_is_ignored_may_be_anything() -> None:
     scores, classes = SCORES.copy(), CLASSES.copy()
     scores[0], classes[0] = [np.nan, INF, -INF, 0], -100

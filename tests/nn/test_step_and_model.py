@@ -193,3 +193,19 @@ def test_a_model_of_another_dtype_or_with_more_layers_is_followed() -> None:
     assert int(net[1].num_batches_tracked) == 1
     net.double()
     assert step(X.astype(np.float64), Y)[1].dtype == np.float64
+
+
+def test_a_group_that_is_added_later_takes_part() -> None:
+    net, beside = (nn.Sequential(nn.Linear(4, 5, rng=0), nn.Linear(5, 3, rng=1)) for _ in range(2))
+    optimizer, other = (optim.Adam(each[1].parameters(), lr=0.1) for each in (net, beside))
+    step = nn.TrainingStep(net, nn.CrossEntropyLoss(), optimizer)
+    step(X, Y)
+    stepped(beside, other, 1)
+    for each, of in ((net, optimizer), (beside, other)):
+        of.add_param_group({"params": list(each[0].parameters()), "lr": 0.01, "weight_decay": 0.1})
+    step(X, Y)
+    step(X, Y)
+    stepped(beside, other, 2)
+    step.store()
+    for found, expected in zip(net.parameters(), beside.parameters(), strict=True):
+        np.testing.assert_allclose(found.data, expected.data, rtol=1e-5, atol=1e-7)

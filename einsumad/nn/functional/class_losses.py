@@ -110,16 +110,19 @@ def _of_classes(logs: Any, target: Any, options: _Options) -> Any:
         losses = np.where(kept, losses, 0)
         counts = kept.astype(losses.dtype) if counts is None else np.where(kept, counts, 0)
     if options.reduction == "mean" and counts is not None:
-        return _mean_of_counted(losses, counts)
+        return _mean_of_counted(losses, counts, kept)
     return reduced(losses, options.reduction)
 
 
-def _mean_of_counted(losses: Any, counts: Any) -> Any:
-    """The sum over that of the counts. NaN where nothing counts, with a derivative of 0, as in PyTorch."""
-    nothing = np.sum(np.abs(counts)) == 0
+def _mean_of_counted(losses: Any, counts: Any, kept: Any) -> Any:
+    """The sum over that of the counts; NaN where nothing counts, as in PyTorch.
+
+    The derivative is 0 where nothing is kept, and NaN where something is that counts nothing.
+    """
+    total = np.sum(counts)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.sum(losses) / np.where(nothing, 1, np.sum(counts))
-    return (mean + np.where(nothing, np.nan, np.zeros((), dtype_of(losses))))[()]
+        divisor = total if kept is None else np.where(np.any(kept), total, 1)
+        return (np.sum(losses) / divisor + np.where(total == 0, np.nan, np.zeros((), dtype_of(losses))))[()]
 
 
 def _checked(name: str, logs: Any, target: Any) -> Any:

@@ -67,10 +67,9 @@ class TrainingStep:
         self._whole = Composed(model, loss)
         self._optimizer = optimizer
         self._clip_norm = clip_norm
-        self._learned: list[Parameter] = [p for group in optimizer.param_groups for p in group["params"]]
         self._compiled = ea.compile(self._step)
         self._draws, self._settings = Draws(self._whole), Settings(self._whole)
-        self._known: int | None = None
+        self._known: tuple[int, int] | None = None
         self.load()
 
     def load(self) -> None:
@@ -91,9 +90,10 @@ class TrainingStep:
     def __call__(self, *batch: np.ndarray) -> tuple[Any, Any]:
         """The loss before the step, and the outputs."""
         settings = self._settings.number()
-        if settings != self._known:
+        known = settings, sum([len(group["params"]) for group in self._optimizer.param_groups])
+        if known != self._known:
             self._look()
-            self._known = settings
+            self._known = known
         self._follow()
         draws = self._draws(settings, batch)
         held = _Held(
@@ -110,13 +110,14 @@ class TrainingStep:
 
     def _look(self) -> None:
         """Find out which arrays there are. Raises where one that is learned is frozen by now, or gone."""
-        self._names = self._whole.names_of(self._learned)
+        learned = [p for group in self._optimizer.param_groups for p in group["params"]]
+        self._names = self._whole.names_of(learned)
+        names = set(self._names)
         self._arrays: dict[str, Parameter | Buffer] = {
             **dict(self._whole.named_parameters()),
             **dict(self._whole.named_buffers()),
         }
-        learned = set(self._names)
-        self._others = [name for name in self._arrays if name not in learned]
+        self._others = [name for name in self._arrays if name not in names]
 
     def _follow(self) -> None:
         """Take over the arrays that the model was given since it was looked at."""
