@@ -77,8 +77,14 @@ def identity(shape: tuple[int, ...], dtype: np.dtype) -> Node:
     rank = len(shape)
     if not rank:
         return einsum([ones((), dtype)], [()], ())
-    deltas = [unit(size, 2, dtype) for size in shape]
+    deltas = _deltas(shape, dtype)
     return einsum(deltas, [(axis, rank + axis) for axis in range(rank)], range(2 * rank))
+
+
+@lru_cache(maxsize=512)
+def _deltas(shape: tuple[int, ...], dtype: np.dtype) -> tuple[Node, ...]:
+    """A delta for each axis."""
+    return tuple([unit(size, 2, dtype) for size in shape])
 
 
 def _product_rule(node: Einsum, position: int) -> Factors:
@@ -119,6 +125,6 @@ def _elementwise_rule(node: Elementwise, position: int) -> tuple[Factors, ...]:
     if partial is None:
         return ()
     rank = len(node.shape)
-    deltas = [unit(size, 2, node.dtype) for size in node.shape]
+    deltas = _deltas(node.shape, node.dtype)
     labels = [(axis, rank + axis) for axis in range(rank)]
     return (Factors([partial, *deltas], [range(rank), *labels], range(2 * rank), 1, node.dtype),)

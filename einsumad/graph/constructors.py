@@ -106,23 +106,33 @@ def einsum(
     """
     if len(operands) != len(inputs):
         raise IndexNotationError(f"{len(operands)} operands but {len(inputs)} index tuples")
-    sizes: dict[int, int] = {}
+    labels: list[int] = []
+    lengths: list[int] = []
     for operand, indices in zip(operands, inputs, strict=True):
         shape = operand.shape
         if len(shape) != len(indices):
             raise IndexNotationError(f"index tuple {tuple(indices)} does not fit an operand of shape {shape}")
-        for label, size in zip(indices, shape, strict=True):
-            if sizes.setdefault(label, size) != size:
-                raise ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
+        labels += indices
+        lengths += shape
+    sizes = dict(zip(labels, lengths, strict=True))
+    if [sizes[label] for label in labels] != lengths:
+        raise _unequal_sizes(labels, lengths)
     places = {label: axis for axis, label in enumerate(output)}
     if len(places) != len(output) or not places.keys() <= sizes.keys():
         raise IndexNotationError(f"output labels {tuple(output)} must be distinct and appear among {sorted(sizes)}")
-    ordered, labels = canonical_form(operands, inputs, places)
+    ordered, relabelled = canonical_form(operands, inputs, places)
     result = np.dtype(dtype) if dtype is not None else product_dtype(operands)
     number = coefficient if type(coefficient) is int else canonical_number(coefficient)
     if result.kind != "f":
         _check_exact(result, operands, number, adds_terms(operands, inputs, output))
-    return intern_node(Einsum, tuple([sizes[label] for label in places]), result, ordered, number, labels)
+    return intern_node(Einsum, tuple([sizes[label] for label in places]), result, ordered, number, relabelled)
+
+
+def _unequal_sizes(labels: Sequence[int], lengths: Sequence[int]) -> ShapeError:
+    """The first label that stands for two sizes."""
+    sizes: dict[int, int] = {}
+    label, size = next(pair for pair in zip(labels, lengths, strict=True) if sizes.setdefault(*pair) != pair[1])
+    return ShapeError(f"index {label} has sizes {sizes[label]} and {size}")
 
 
 def with_operands(node: Einsum, operands: Sequence[Node]) -> Einsum:

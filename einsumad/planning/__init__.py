@@ -3,12 +3,13 @@
 Imports graph, functions, calculus and rewriting. A plan is frozen data that can be printed.
 """
 
-from einsumad.planning.contraction import binarise, products_held
+from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.guards import guarded
+from einsumad.planning.held import products_held
 from einsumad.planning.indices import Index, cuttable_indices
 from einsumad.planning.lengths import cheaper, length_of_parts, within
 from einsumad.planning.limited import plan_within

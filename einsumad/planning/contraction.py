@@ -11,9 +11,7 @@ smallest tensor on the way. Deltas and spread axes come last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from math import prod
@@ -41,6 +39,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
+from einsumad.planning.held import hold
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
@@ -67,25 +66,9 @@ from einsumad.planning.separation import separate
 _WORTH_SHARING = 4
 """Terms of an entry from which a product costs more than a multiple of what was made before."""
 
-_held: ContextVar[list[Node] | None] = ContextVar("products that were taken apart", default=None)
-
-
-@contextmanager
-def products_held() -> Iterator[None]:
-    """Within this context no product is taken apart twice: what is planned was taken apart to be compared."""
-    if _held.get() is not None:
-        yield
-        return
-    token = _held.set([])
-    try:
-        yield
-    finally:
-        _held.reset(token)
-
 
 def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with every product written in primitive steps."""
-    held = _held.get()
     order = topological(roots)
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
@@ -96,8 +79,7 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
         match new:
             case Einsum():
                 memo[node] = _in_steps(new, shared=node in multiples, summand=node in summands)
-                if held is not None:
-                    held.append(new)
+                hold(new)
             case Add():
                 memo[node] = _sum(new)
             case _:
@@ -237,6 +219,8 @@ def _summed_volume(node: Einsum) -> int:
 
 
 def _with_coefficient(node: Einsum, coefficient: Number) -> Einsum:
+    if node.coefficient == coefficient:
+        return node
     return einsum(node.operands, node.inputs, range(len(node.shape)), coefficient, node.dtype)
 
 

@@ -8,6 +8,7 @@ depends on the machine in force.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -111,8 +112,8 @@ def step_cost(node: Node) -> Cost:
     kernel, operands = kernel_of(node)
     if isinstance(kernel, Fill):
         return Cost()
-    sizes = [bytes_of(o.shape, o.dtype) if constant_value(o) is None else 0 for o in operands]
-    return kernel_cost(kernel, [o.shape for o in operands], sizes, node.shape, node.dtype)
+    sizes = tuple([bytes_of(o.shape, o.dtype) if constant_value(o) is None else 0 for o in operands])
+    return kernel_cost(kernel, tuple([o.shape for o in operands]), sizes, node.shape, node.dtype)
 
 
 def bytes_of(shape: Shape, dtype: np.dtype) -> int:
@@ -120,7 +121,10 @@ def bytes_of(shape: Shape, dtype: np.dtype) -> int:
     return prod(shape) * dtype.itemsize
 
 
-def kernel_cost(kernel: Kernel, operands: Sequence[Shape], read: Sequence[int], shape: Shape, dtype: np.dtype) -> Cost:
+@lru_cache(maxsize=4096, typed=True)  # kernels of two kinds may have equal fields
+def kernel_cost(
+    kernel: Kernel, operands: tuple[Shape, ...], read: tuple[int, ...], shape: Shape, dtype: np.dtype
+) -> Cost:
     """The cost of a kernel on operands of these shapes, and of so many bytes, for a result of this shape."""
     if isinstance(kernel, Window | Merge):
         return Cost(0, 0, 1)
@@ -227,7 +231,7 @@ def _contraction_cost(
         ]
         return Cost(flops, moved, 1, flops, loops=_LOOPS_OF_A_PRODUCT * prod(stack) if stack else 0)
     product = product_shape(kernel, operands)
-    group = kernel_cost(kernel.group, operands[:-1], traffic[:-2], product, dtype)
+    group = kernel_cost(kernel.group, tuple(operands[:-1]), tuple(traffic[:-2]), product, dtype)
     pair = (product, operands[-1]) if kernel.position == 0 else (operands[-1], product)
     contract = _contraction_cost(kernel.contract, pair, traffic, rank, dtype)
     count = slice_count(kernel, operands)

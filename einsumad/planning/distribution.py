@@ -36,7 +36,7 @@ from einsumad.graph import (
 )
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import total_cost
-from einsumad.planning.options import progress_of_jacobians
+from einsumad.planning.held import progress_of_plans
 from einsumad.planning.primitives import is_mask
 from einsumad.rewriting import normalise
 
@@ -69,7 +69,7 @@ def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
     opened = tuple([memo[root] for root in roots])
     if opened == tuple(roots):
         return opened
-    opened = normalise(opened, progress_of_jacobians())
+    opened = normalise(opened, progress_of_plans())
     seconds = [total_cost(binarise(nodes)).seconds() for nodes in (roots, opened)]
     return opened if seconds[1] < seconds[0] else tuple(roots)
 

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from einsumad.functions import general_function
 from einsumad.graph import Add, Einsum, General, Node, Structural, add, einsum, rebuild, topological
 from einsumad.planning.divisions import with_counts
-from einsumad.planning.options import progress_of_jacobians
+from einsumad.planning.held import once, progress_of_plans
 from einsumad.planning.shifting import shifted
 from einsumad.rewriting import inline, normalise
 
 _MOST_TERMS = 64
 
 
+@once
 def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with logsumexp shifted and expansions in the place of functions; unchanged where there are none."""
     roots = shifted(with_counts(roots))
@@ -45,7 +46,7 @@ def expand(roots: Sequence[Node]) -> tuple[Node, ...]:
             parts = [part for part in new.operands if isinstance(part, Einsum)] if isinstance(new, Add) else []
             large.update(dict.fromkeys([new, *parts], min(limits)))
         memo[node] = new
-    return normalise([memo[root] for root in roots], progress_of_jacobians())
+    return normalise([memo[root] for root in roots], progress_of_plans())
 
 
 def _opened(node: Einsum, large: Mapping[Node, int]) -> Node:

@@ -9,7 +9,7 @@ found from two plans by the line through them, and checked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -39,19 +39,34 @@ _SLOWDOWN = 1.2
 """Where there is memory enough, it may take so many times the estimated time of the whole."""
 
 
-def ways(roots: Sequence[Node]) -> list[Sweeps]:
-    """The ways to go through an index until the roots are known: few sweeps first, then those with large tensors.
+def ways(roots: Sequence[Node]) -> Iterator[Sweeps]:
+    """The ways to go through an index until the roots are known, those with large tensors first.
 
     Sums that anything but an addition reads are looked for in roots whose functions are expanded and whose masks are
-    made: a plan for what follows on a sum does not see any more where it is zero because nothing was selected.
+    made: a plan for what follows on a sum does not see any more where it is zero because nothing was selected. Such
+    roots are made when a way through them is asked for.
     """
-    found = [sweeps_through(roots, index) for index in cuttable_indices(roots)[:_MOST_INDICES]]
-    ready = separated(guarded(expand(roots)))
+    ready: tuple[Node, ...] | None = None
+    roots = expand(roots)
+    for way in _ways_through(roots):
+        if not way.adds_only:
+            ready = _ready(roots) if ready is None else ready
+        if way.adds_only or ready == tuple(roots):
+            yield way
+    ready = _ready(roots) if ready is None else ready
     if ready != tuple(roots):
-        found = [way for way in found if way is not None and way.adds_only]
-        found += [sweeps_through(ready, index) for index in cuttable_indices(ready)[:_MOST_INDICES]]
-    kept = [way for way in found if way is not None and way.index.size >= 2 * LEAST_LENGTH]
-    return sorted(kept, key=lambda way: len(way.ends))
+        yield from _ways_through(ready)
+
+
+def _ready(roots: Sequence[Node]) -> tuple[Node, ...]:
+    return separated(guarded(roots))
+
+
+def _ways_through(roots: Sequence[Node]) -> Iterator[Sweeps]:
+    for index in cuttable_indices(roots)[:_MOST_INDICES]:
+        way = sweeps_through(roots, index)
+        if way is not None and way.index.size >= 2 * LEAST_LENGTH:
+            yield way
 
 
 def length_of_parts(size: int, parts: int) -> int | None:
@@ -66,7 +81,7 @@ def within(roots: Sequence[Node], inputs: Sequence[Leaf], limit: int, peak: int)
     `peak` is that of the whole plan, over the limit.
     """
     least = peak
-    for way in ways(roots):
+    for way in sorted(ways(roots), key=lambda way: len(way.ends)):  # those of few sweeps first
         size = way.index.size
         shortest = _leaner(way, inputs, LEAST_LENGTH + (size % LEAST_LENGTH == 1))
         least = min(least, shortest.peak_bytes)
@@ -134,9 +149,11 @@ def _parts_on_line(points: Sequence[tuple[int, int]], size: int) -> int:
 def cheaper(roots: Sequence[Node], inputs: Sequence[Leaf], wanted: int, whole: Plan) -> SplitPlan | None:
     """As few parts as bring the bytes down to what is wanted, or as near as possible; None if that is not near.
 
-    Nor may it take much longer than the whole.
+    Nor may it take much longer than the whole. The first parts that may be small enough nearly always are, and are
+    planned at once; of others there is a draft before.
     """
     best, least, longest = None, int(_WORTH * whole.peak_bytes), _SLOWDOWN * whole.seconds
+    drafted = False
     for way in ways(roots):
         if len(way.ends) > 1:
             continue
@@ -144,9 +161,9 @@ def cheaper(roots: Sequence[Node], inputs: Sequence[Leaf], wanted: int, whole: P
         for length in _few_lengths(size, whole.peak_bytes, wanted - _bytes(roots)):
             if -(-size // length) * of_calls > longest:
                 continue
-            found = draft_of_split(way, inputs, length)
-            if found.peak_bytes >= least:
+            if drafted and draft_of_split(way, inputs, length).peak_bytes >= least:
                 continue
+            drafted = True
             found = split_plan(way, inputs, length)
             if found.peak_bytes >= least or found.seconds > longest:
                 continue

@@ -224,10 +224,9 @@ def _trimmed(shape: Shape, sizes: dict[int, int]) -> Shape:
 
 
 def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], result: Shape, node: Node) -> Cost:
-    read = [bytes_of(s, o.dtype) for o, s in zip(operands, stored, strict=True)]
-    if isinstance(kernel, TAKES_NUMBERS):
-        return kernel_cost(kernel, stored, read, result, node.dtype)
-    return kernel_cost(kernel, [o.shape for o in operands], read, result, node.dtype)
+    read = tuple([bytes_of(s, o.dtype) for o, s in zip(operands, stored, strict=True)])
+    shapes = stored if isinstance(kernel, TAKES_NUMBERS) else [o.shape for o in operands]
+    return kernel_cost(kernel, tuple(shapes), read, result, node.dtype)
 
 
 def _scratch(kernel: Kernel, operands: Sequence[Node]) -> int:

@@ -46,6 +46,7 @@ from einsumad.graph import (
 )
 
 _ONES: frozenset[type] = frozenset([Ones])
+_STRUCTURAL: frozenset[type] = frozenset([Unit, Ones, Zero, Affine, Selection])
 
 
 class Factor(NamedTuple):
@@ -111,18 +112,18 @@ def only_scales(node: Node) -> bool:
 
 def kind_of(node: Einsum) -> str | None:
     """The kind of a primitive product, or None."""
-    if constant_value(node) is not None:
-        return "constant"
-    if any(isinstance(operand, Structural) for operand in node.operands):
-        return _structural_kind(node)
+    operands = node.operands
+    if not (operands and _STRUCTURAL.isdisjoint(map(type, operands))):
+        return _structural_kind(node) if constant_value(node) is None else "constant"
     summed = has_sum(node)
-    if summed and (node.coefficient != 1 or (node.dtype == BOOL and len(node.operands) > 1)):
+    if summed and (node.coefficient != 1 or (node.dtype == BOOL and len(operands) > 1)):
         return None
-    if len(node.operands) == 1 and (summed or (node.operands[0].dtype == BOOL) == (node.dtype == BOOL)):
+    if len(operands) == 1 and (summed or (operands[0].dtype == BOOL) == (node.dtype == BOOL)):
         return "layout"
     if node.coefficient != 1 or _repeats(node):
         return None
-    if any(operand.dtype not in (node.dtype, BOOL) for operand in node.operands):
+    dtype = node.dtype
+    if [operand for operand in operands if operand.dtype is not dtype and operand.dtype not in (dtype, BOOL)]:
         return None
     if not summed:
         return "group"
@@ -134,10 +135,10 @@ def _repeats(node: Einsum) -> bool:
 
 
 def _is_contraction(node: Einsum) -> bool:
-    if len(node.operands) != 2 or any(operand.dtype == BOOL for operand in node.operands):
+    if len(node.operands) != 2 or BOOL in [operand.dtype for operand in node.operands]:
         return False
-    first, second = (set(labels) for labels in node.inputs)
-    return all(label < len(node.shape) for label in first ^ second)
+    first, second = map(set, node.inputs)
+    return max(first ^ second, default=-1) < len(node.shape)
 
 
 def _structural_kind(node: Einsum) -> str | None:

@@ -31,7 +31,7 @@ from einsumad.graph import (
     total,
     zero,
 )
-from einsumad.planning.options import progress_of_jacobians
+from einsumad.planning.held import progress_of_plans
 from einsumad.records import record
 from einsumad.rewriting import normalise
 
@@ -73,7 +73,7 @@ def shifted(roots: Sequence[Node]) -> tuple[Node, ...]:
     reached = set(topological(found))
     kept = {logarithm for logarithm in used if memo[logarithm] in reached}
     found = _rewritten(roots, order, logarithms, places, kept)[0] if kept else found
-    return normalise(found, progress_of_jacobians())
+    return normalise(found, progress_of_plans())
 
 
 def _rewritten(
@@ -129,7 +129,7 @@ def _place(node: Add, logarithms: Mapping[Node, _Logarithm]) -> _Place | None:
         levels = {logarithm: level, known.entries: known.spread(level)}
         for terms in _groups(of_logarithm, of_entries):
             rest = add([_with(term, levels) for term in terms], node.dtype)
-            left, nothing = normalise([rest, zero(node.shape, node.dtype)], progress_of_jacobians())
+            left, nothing = normalise([rest, zero(node.shape, node.dtype)], progress_of_plans())
             if left is nothing:
                 return logarithm, frozenset(terms)
     return None

@@ -12,10 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
-from einsumad.planning.contraction import binarise, products_held
+from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
+from einsumad.planning.held import products_held
 from einsumad.planning.options import in_force, progress_of_jacobians
 from einsumad.records import record, values
 from einsumad.rewriting import Progress, normalise
@@ -95,7 +96,9 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, sy
     outputs, inputs = prod(root.shape), sum(prod(source.shape) for source in sources)
     if outputs <= 1:
         return ("reverse",)
-    vertices = len(active_nodes([root], sources))
+    vertices = len(topological([root]))
+    if vertices > _MOST_VERTICES_TO_ELIMINATE:
+        vertices = len(active_nodes([root], sources))
     if vertices > _MOST_VERTICES_TO_COMPARE:
         return ("forward",) if inputs < outputs else ("reverse",)
     if vertices > _MOST_VERTICES_TO_ELIMINATE:
@@ -121,17 +124,25 @@ class LeastMarkowitz:
 
     def __init__(self) -> None:
         self._volumes: dict[Node, int] = {}
+        self._work: dict[Node, float] = {}
 
     def __call__(self, graph: JacobianGraph, remaining: Sequence[Node]) -> Node:
-        """The one of the remaining vertices that is eliminated next."""
+        """The one of the remaining vertices that is eliminated next: the edges of its neighbours are others then."""
         best, least = remaining[-1], None
         for vertex in reversed(remaining):
-            incoming = sum([self._volume(edge) for edge in graph.into.get(vertex, {}).values()])
-            outgoing = sum([self._volume(edge) for edge in graph.out_of.get(vertex, {}).values()])
-            work = incoming * outgoing / max(1, prod(vertex.shape))
+            work = self._work.get(vertex)
+            if work is None:
+                work = self._work[vertex] = self._work_of(vertex, graph)
             if least is None or work < least:
                 best, least = vertex, work
+        for neighbour in (*graph.into.get(best, ()), *graph.out_of.get(best, ())):
+            self._work.pop(neighbour, None)
         return best
+
+    def _work_of(self, vertex: Node, graph: JacobianGraph) -> float:
+        incoming = sum([self._volume(edge) for edge in graph.into.get(vertex, {}).values()])
+        outgoing = sum([self._volume(edge) for edge in graph.out_of.get(vertex, {}).values()])
+        return incoming * outgoing / max(1, prod(vertex.shape))
 
     def _volume(self, edge: Node) -> int:
         found = self._volumes.get(edge)

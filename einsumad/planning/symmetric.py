@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TypeGuard
 
 from einsumad.functions import apply, is_never_negative
 from einsumad.graph import Einsum, Labels, Node, count_users, einsum, rebuild, topological
@@ -23,7 +24,7 @@ _LEAST_WORK = 2**22
 """Multiplications from which that is so."""
 
 
-def is_symmetric_product(node: Node) -> bool:
+def is_symmetric_product(node: Node) -> TypeGuard[Einsum]:
     """Whether a contraction gives a large symmetric matrix: with its two axes exchanged it is the same product."""
     if not isinstance(node, Einsum) or len(node.shape) != 2 or node.shape[0] != node.shape[1]:
         return False
@@ -43,11 +44,15 @@ def is_symmetric_product(node: Node) -> bool:
 
 def with_rooted_weights(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots, where symmetric products with weights that are never negative are of one matrix with itself."""
+    order = topological(roots)
+    symmetric = {node for node in order if is_symmetric_product(node) and kind_of(node) == "contract"}
+    if not symmetric:
+        return tuple(roots)
     users = count_users(roots)
     memo: dict[Node, Node] = {}
-    for node in topological(roots):
+    for node in order:
         found = node
-        if isinstance(node, Einsum) and kind_of(node) == "contract" and is_symmetric_product(node):
+        if isinstance(node, Einsum) and node in symmetric:
             for k, operand in enumerate(node.operands):
                 if users[operand] == 1 and isinstance(operand, Einsum) and kind_of(operand) == "group":
                     found = _rooted(node, operand, k) or found

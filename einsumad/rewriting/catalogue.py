@@ -26,7 +26,7 @@ from einsumad.rewriting import (
     sums,
 )
 from einsumad.rewriting.product import Product
-from einsumad.rewriting.rules import Rule, traits
+from einsumad.rewriting.rules import Notes, Rule, traits
 
 PRODUCT_RULES: tuple[Rule, ...] = (
     *structural.RULES[:1],
@@ -74,14 +74,14 @@ _BY_KIND: dict[str, tuple[Rule, ...]] = {
 }
 
 
-def rules_for(node: Node, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+def rules_for(node: Node, notes: Notes, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
     """The rules for a node of this kind with such operands, but for those with a name that is left out."""
-    return _rules_for(type(node).__name__, traits(node.operands), left_out)
+    return _rules_for(type(node).__name__, traits(node.operands, notes), left_out)
 
 
-def steps_for(work: Product, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+def steps_for(work: Product, notes: Notes, left_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
     """Those of the rules that take a step on this working form of a product."""
-    return _steps_for(traits(work.operands), left_out)
+    return _steps_for(traits(work.operands, notes), left_out)
 
 
 @lru_cache(maxsize=2048)

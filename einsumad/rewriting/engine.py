@@ -17,7 +17,7 @@ from einsumad.records import record, replace
 from einsumad.rewriting.catalogue import rules_for, steps_for
 from einsumad.rewriting.product import Product, open_product
 from einsumad.rewriting.reading import read_in_parts
-from einsumad.rewriting.rules import MOST_OPERANDS, Context, Notes
+from einsumad.rewriting.rules import MOST_OPERANDS, Context, Notes, Rule
 
 _MOST_PASSES = 1000
 _MOST_STEPS = 1000
@@ -74,8 +74,11 @@ def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, pr
     joining = _joining(order, context)
     for node in order:
         context.joins_user = node in joining
-        over = node if memo.keys().isdisjoint(node.operands) else _over(node, memo, context, progress)
-        new = _rewrite(over, context, progress)
+        if memo.keys().isdisjoint(node.operands):
+            new = _rewrite(node, context, progress)
+        else:
+            over = _over(node, memo, context, progress)
+            new = _rewrite(over, context, progress, finished=isinstance(node, Einsum))
         if new is not node:
             memo[node] = new
     return tuple([memo.get(root, root) for root in roots])
@@ -98,29 +101,30 @@ def _over(node: Node, changed: Mapping[Node, Node], context: Context, progress: 
 
 def _joining(order: Sequence[Node], context: Context) -> set[Node]:
     """The products whose only user is a product of the same dtype."""
+    users = context.users
     return {
         operand
         for node in order
         if isinstance(node, Einsum)
         for operand in node.operands
-        if isinstance(operand, Einsum) and operand.dtype == node.dtype and context.users[operand] == 1
+        if isinstance(operand, Einsum) and users[operand] == 1 and operand.dtype == node.dtype
     }
 
 
-def _rewrite(node: Node, context: Context, progress: Progress) -> Node:
-    """The node after rules were applied to it until none fires."""
+def _rewrite(node: Node, context: Context, progress: Progress, *, finished: bool = False) -> Node:
+    """The node after rules were applied to it until none fires; none that is a step where these are `finished`."""
     stable = progress.stable
     for _ in range(_MOST_STEPS):
         freedom = _freedom(node, context)
         known = stable.get(node, ())
         if known and any(not freedom & ~tried for tried in known):
             return node
-        following = _first_applied(node, context, progress.left_out)
-        if following is None:
+        rule, following = _first_applied(node, context, progress.left_out, finished=finished)
+        if rule is None:
             stable[node] = (freedom, *[tried for tried in known if tried & ~freedom])
             return node
         context.users[following] = max(1, context.users[following])
-        node = following
+        node, finished = following, rule.step is not None
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
 
 
@@ -139,10 +143,15 @@ def _freedom(node: Node, context: Context) -> int:
     return freedom | place if parts and not parts.isdisjoint(node.operands) else freedom
 
 
-def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> Node | None:
-    for rule in rules_for(node, left_out):
-        if rule.step is not None and isinstance(node, Einsum):
-            work = open_product(node)
+def _first_applied(
+    node: Node, context: Context, left_out: frozenset[str], *, finished: bool
+) -> tuple[Rule | None, Node]:
+    """The first rule that applies, and the node after it; the node itself where there is none."""
+    work = open_product(node) if isinstance(node, Einsum) and not finished else None
+    for rule in rules_for(node, context.notes, left_out):
+        if rule.step is not None:
+            if work is None:
+                continue
             following = _finished(work, context, left_out) if rule.step(work, context) else None
         else:
             following = rule.apply(node, context)
@@ -152,14 +161,14 @@ def _first_applied(node: Node, context: Context, left_out: frozenset[str]) -> No
                     f"rule {rule.name} changed {node.shape} {node.dtype} to {following.shape} {following.dtype}"
                 )
             context.fired[rule.name] += 1
-            return following
-    return None
+            return rule, following
+    return None, node
 
 
 def _finished(work: Product, context: Context, left_out: frozenset[str]) -> Node:
     """The product after steps were taken until none applies: one node for all of them."""
     for _ in range(_MOST_STEPS):
-        for rule in steps_for(work, left_out):
+        for rule in steps_for(work, context.notes, left_out):
             if rule.step is not None and rule.step(work, context):
                 context.fired[rule.name] += 1
                 break

@@ -58,7 +58,7 @@ def factor(node: Add, _: Context) -> Node | None:
     if any(term.dtype != node.dtype for term in terms) or not 0 < _search_effort(terms) <= MOST_EFFORT:
         return None
     best: Split | None = None
-    for k, term in enumerate(terms):
+    for k, term in enumerate(terms[:-1]):
         matches = {j: match_operands(term, other) for j, other in enumerate(terms) if j != k}
         for common in sorted({match.here for match in matches.values() if match.here}):
             group = {j: match for j, match in matches.items() if set(common) <= set(match.here)}
@@ -90,8 +90,10 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
     """
     best: Split | None = None
     output = range(term.rank)
-    every = [term, *[other for other, _ in group]]
-    before = sum_work([(whole.operands, whole.inputs, whole.sizes()) for whole in every], output, term.sizes())
+    given = [term, *[other for other, _ in group]]
+    before = sum_work([(whole.operands, whole.inputs, whole.sizes()) for whole in given], output, term.sizes())
+    every = _in_the_same_labels(term, group)
+    sizes = _all_sizes(every)
     tried: dict[tuple[int, ...], None] = {}
     waiting = [common]
     while waiting and len(tried) < MOST_SUBSETS:
@@ -103,9 +105,9 @@ def _best_split(term: Product, common: tuple[int, ...], group: Group) -> Split |
         ):
             continue
         tried[chosen] = None
-        split, inner = _split(term, chosen, group, before)
-        if split.gain >= 0 and (best is None or split.gain > best.gain):
-            best = split
+        gain, inner = _gain(every, chosen, group, sizes, before)
+        if gain >= 0 and (best is None or gain > best.gain):
+            best = Split(gain, term, chosen, group)
         carried = [label for label in inner if label >= term.rank]
         waiting += [tuple([k for k in chosen if label not in term.inputs[k]]) for label in carried]
         if not waiting and best is None:
@@ -174,14 +176,14 @@ def _compatible(here: Labels, there: Labels, names: Mapping[int, int], reverse: 
     return True
 
 
-def _open(term: Product, common: Sequence[int], group: Group) -> tuple[list[Product], list[int]]:
-    """What is left of every term of the group in the labels of the first, and the index set of their sum.
+def _open(every: Sequence[Product], common: Sequence[int], group: Group) -> tuple[list[Product], list[int]]:
+    """What is left of every term in the labels of the first, and the index set of their sum.
 
     That index set holds the labels of any rest that the common factors or the output also have. A mask that is pulled
     out stays inside too where the index set allows it: selecting twice is selecting once, and beside a delta it is
     only the masks inside that tell where the sum is zero (:mod:`einsumad.rewriting.masks`).
     """
-    rests = _rests(term, common, group)
+    term, rests = every[0], _rests(every, common, group)
     outside = set(range(term.rank)).union(*[term.inputs[k] for k in common])
     inner = {label for rest in rests for label in chain(*rest.inputs)} & outside
     for k in _staying(term, common, inner):
@@ -196,39 +198,49 @@ def _staying(term: Product, common: Sequence[int], inner: Iterable[int]) -> list
     return [k for k in common if is_mask(term.operands[k], term.dtype) and held.issuperset(term.inputs[k])]
 
 
-def _rests(term: Product, common: Sequence[int], group: Group) -> list[Product]:
-    """The terms of the group without their common operands."""
+def _in_the_same_labels(term: Product, group: Group) -> list[Product]:
+    """The term, and those of the group with its labels, others where they have none of it."""
     fresh = term.fresh_label()
-    mine = Product(term.coefficient, list(term.operands), list(term.inputs), term.rank, term.shape, term.dtype)
-    mine.drop(common)
-    rests = [mine]
+    every = [term]
     for other, match in group:
-        positions = [match.there[match.here.index(k)] for k in common]
         names = dict(match.names)
         for label in chain(*other.inputs):
             if label not in names:
                 names[label] = fresh
                 fresh += 1
-        rest = Product(
-            other.coefficient, list(other.operands), list(other.inputs), other.rank, other.shape, other.dtype
-        )
-        rest.drop(positions)
-        rest.rename(names)
-        rests.append(rest)
+        renamed = _copied(other)
+        renamed.rename(names)
+        every.append(renamed)
+    return every
+
+
+def _copied(term: Product) -> Product:
+    return Product(term.coefficient, list(term.operands), list(term.inputs), term.rank, term.shape, term.dtype)
+
+
+def _rests(every: Sequence[Product], common: Sequence[int], group: Group) -> list[Product]:
+    """The terms without their common operands."""
+    rests = [_copied(term) for term in every]
+    rests[0].drop(common)
+    for rest, (_, match) in zip(rests[1:], group, strict=True):
+        there = dict(zip(match.here, match.there, strict=True))
+        rest.drop([there[k] for k in common])
     return rests
 
 
-def _split(term: Product, common: tuple[int, ...], group: Group, before: int) -> tuple[Split, list[int]]:
-    """What pulling out these operands would give and save of the work `before`, and the indices of the inner sum."""
-    rests, inner = _open(term, common, group)
+def _gain(
+    every: Sequence[Product], common: tuple[int, ...], group: Group, sizes: Mapping[int, int], before: int
+) -> tuple[int, list[int]]:
+    """What pulling out these operands would save of the work `before`, and the indices of the inner sum."""
+    term = every[0]
+    rests, inner = _open(every, common, group)
     if _escapes(term, common, rests, inner):
-        return Split(-1, term, common, group), inner
-    sizes = _all_sizes(term, rests)
+        return -1, inner
     operands, inputs = [term.operands[k] for k in common], [term.inputs[k] for k in common]
     output = range(term.rank)
     after = sum_work([(rest.operands, rest.inputs, sizes) for rest in rests], inner, sizes)
     after += product_work([*operands, _STAND_IN], [*inputs, tuple(inner)], output, sizes)
-    return Split(before - after, term, common, group), inner
+    return before - after, inner
 
 
 def _escapes(term: Product, common: Sequence[int], rests: Sequence[Product], inner: Iterable[int]) -> bool:
@@ -273,18 +285,18 @@ def _selects(operand: Node, term: Product) -> bool:
     return isinstance(operand, Structural) or is_mask(operand, term.dtype)
 
 
-def _all_sizes(term: Product, rests: Sequence[Product]) -> dict[int, int]:
-    sizes = term.sizes()
-    for rest in rests:
-        for operand, labels in zip(rest.operands, rest.inputs, strict=True):
-            sizes.update(zip(labels, operand.shape, strict=True))
+def _all_sizes(every: Sequence[Product]) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for term in every:
+        sizes.update(term.sizes())
     return sizes
 
 
 def _pull_out(split: Split) -> Node:
     term, common = split.term, split.common
-    rests, inner = _open(term, common, split.group)
-    sizes = _all_sizes(term, rests)
+    every = _in_the_same_labels(term, split.group)
+    rests, inner = _open(every, common, split.group)
+    sizes = _all_sizes(every)
     names = {label: position for position, label in enumerate(inner)}
     offset = max(chain([term.rank], *term.inputs, *(labels for rest in rests for labels in rest.inputs))) + 1
     terms: list[Node] = []

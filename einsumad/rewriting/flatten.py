@@ -48,15 +48,22 @@ def flatten_product(work: Product, context: Context) -> bool:
             grows_by = len(operand.operands) - 1
             alone = not context.is_shared(operand) and work.operands.count(operand) == 1
             own = not context.joins_user and alone and grows_by <= room
-            if (own or is_layout(operand) or operand.dtype == BOOL or _is_outer(operand)) and _is_free(
-                operand, number, work.dtype
-            ):
+            if (own or _opens_anywhere(operand, context)) and _is_free(operand, number, work.dtype):
                 positions.add(k)
                 room -= grows_by
                 number *= operand.coefficient
     if positions:
         work.open(positions)
     return bool(positions)
+
+
+def _opens_anywhere(operand: Einsum, context: Context) -> bool:
+    """Whether a product that others use too is opened: it only lays out one tensor or masks, or is larger."""
+    known = context.notes.opened
+    found = known.get(operand)
+    if found is None:
+        found = known[operand] = is_layout(operand) or operand.dtype == BOOL or _is_outer(operand)
+    return found
 
 
 def _is_free(operand: Einsum, number: Number, dtype: np.dtype) -> bool:

@@ -29,6 +29,9 @@ class Notes:
     masks: dict[Node, Any] = field(default_factory=dict)
     structure: dict[Node, Any] = field(default_factory=dict)
     spectrum: dict[Node, bool] = field(default_factory=dict)
+    opened: dict[Node, bool] = field(default_factory=dict)
+    traits: dict[Node, frozenset[object]] = field(default_factory=dict)
+    """What :func:`traits` gives for one operand."""
 
 
 @record(frozen=False, eq=True, repr=True)
@@ -84,21 +87,24 @@ def stepwise(name: str, law: str, measure: str, step: Step, needs: frozenset[obj
     return Rule(name, Einsum, law, measure, apply, needs, step)
 
 
-_NAMED = (Elementwise, General)
-
-
-def traits(operands: Iterable[Node]) -> frozenset[object]:
+def traits(operands: Iterable[Node], notes: Notes) -> frozenset[object]:
     """The kinds of operands and the names of their functions, :data:`MASK`, :data:`SINGLE`."""
     found: set[object] = set()
-    last = None
+    known = notes.traits
     for operand in operands:
-        found.add(type(operand))
-        if isinstance(operand, _NAMED):
-            found.add(operand.function)
-        if operand.dtype is not last:
-            last = operand.dtype
-            if last == BOOL:
-                found.add(MASK)
-        if 1 in operand.shape:
-            found.add(SINGLE)
+        own = known.get(operand)
+        if own is None:
+            own = known[operand] = _traits_of(operand)
+        found |= own
+    return frozenset(found)
+
+
+def _traits_of(operand: Node) -> frozenset[object]:
+    found: set[object] = {type(operand)}
+    if isinstance(operand, Elementwise | General):
+        found.add(operand.function)
+    if operand.dtype == BOOL:
+        found.add(MASK)
+    if 1 in operand.shape:
+        found.add(SINGLE)
     return frozenset(found)

@@ -204,11 +204,11 @@ def spectral_sum(node: Einsum, context: Context) -> Node | None:
 
 def _has_spectrum(node: Node, known: dict[Node, bool]) -> bool:
     """Whether eigenvalues, singular values or their vectors stand anywhere in the node."""
-    if node not in known:
-        for inner in topological([node], known.keys()):
-            if inner not in known:
-                own = isinstance(inner, General) and inner.function in _SPECTRUM
-                known[inner] = own or any(known[operand] for operand in inner.operands)
+    below = [node] if known.keys() >= set(node.operands) else topological([node], known.keys())
+    for inner in below:
+        if inner not in known:
+            own = isinstance(inner, General) and inner.function in _SPECTRUM
+            known[inner] = own or True in [known[operand] for operand in inner.operands]
     return known[node]
 
 

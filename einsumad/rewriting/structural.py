@@ -16,13 +16,12 @@ from einsumad.rewriting.rules import SINGLE, Context, Rule, stepwise
 
 def annihilate(node: Einsum, _: Context) -> Node | None:
     """A structural zero wins over every other factor; so does a sum over nothing."""
-    rank = len(node.shape)
     nothing = node.coefficient == 0
     for operand, labels in zip(node.operands, node.inputs, strict=True):
         if isinstance(operand, Zero):
             nothing = True
         elif 0 in operand.shape:
-            sizes = zip(labels, operand.shape, strict=True)
+            sizes, rank = zip(labels, operand.shape, strict=True), len(node.shape)
             nothing = nothing or any(size == 0 and label >= rank for label, size in sizes)
     return zero(node.shape, node.dtype) if nothing else None
 
@@ -33,7 +32,7 @@ def resolve_units(work: Product, _: Context) -> bool:
     if _is_resolved(work, units):
         return False
     groups = _tied_labels(work, units)
-    sizes = work.sizes()
+    sizes = {label: work.operands[k].shape[0] for k in units for label in work.inputs[k]}
     work.drop(units)
     names: dict[int, int] = {}
     kept: list[tuple[int, ...]] = []

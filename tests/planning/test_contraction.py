@@ -13,8 +13,9 @@ import einsumad as ea
 from einsumad.execution.reference import evaluate
 from einsumad.graph import Einsum, add, affine, einsum, leaf, leaves, ones, selection, topological, unit
 from einsumad.planning import contraction
-from einsumad.planning.contraction import binarise, contraction_pairs, products_held
+from einsumad.planning.contraction import binarise, contraction_pairs
 from einsumad.planning.cost import total_cost
+from einsumad.planning.held import products_held
 from einsumad.planning.kernels import Contract, Inside, Pad
 from einsumad.planning.maps import apply_maps
 from einsumad.planning.primitives import kind_of

@@ -62,7 +62,7 @@ def test_large_tensors_are_far(side, far):
 @pytest.mark.parametrize(("coefficients", "calls"), [((1, 1), 1), ((1, -1), 1), ((-1, -1), 2), ((2, -1), 2), ((1,), 1)])
 def test_a_sum_that_is_negative_has_its_sign_turned(coefficients, calls):
     shapes, kernel = [(4, 4)] * len(coefficients), Sum(coefficients)
-    assert kernel_cost(kernel, shapes, [128] * len(coefficients), (4, 4), np.dtype(float)).calls == calls
+    assert kernel_cost(kernel, tuple(shapes), (128,) * len(coefficients), (4, 4), np.dtype(float)).calls == calls
 
 
 def test_views_move_nothing():

@@ -93,7 +93,7 @@ def test_normal_form_of_the_example_has_its_value(name: str) -> None:
 
 def test_a_rule_that_changes_the_shape_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Rule("wrong", Einsum, "A = B", "nothing", lambda node, _: node.operands[0])
-    monkeypatch.setattr(engine, "rules_for", lambda node, _: (wrong,) if isinstance(node, Einsum) else ())
+    monkeypatch.setattr(engine, "rules_for", lambda node, *_: (wrong,) if isinstance(node, Einsum) else ())
     with pytest.raises(InternalError, match="rule wrong changed"):
         normalise([sum_axes(A, [1])])
 

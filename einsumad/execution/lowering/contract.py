@@ -55,8 +55,9 @@ class Side:
 
 
 def lower_contract(step: Step, kernel: Contract, registers: Registers) -> list[str]:
-    """The statements of a contraction."""
+    """The statements of a contraction, which note the order of its axes in memory."""
     text, labels = product_text(step, kernel, registers)
+    registers.orders[step.register] = labels
     order = [labels.index(axis) for axis in range(len(labels))]
     return [f"{register_name(step.register)} = {permuted(text, order)}"]
 

@@ -45,7 +45,7 @@ def order_of(step: Step, registers: Registers) -> Order:
     kernel = step.kernel
     match kernel:
         case Contract():
-            return product_text(step, kernel, registers)[1]
+            return registers.orders.get(step.register) or product_text(step, kernel, registers)[1]
         case Layout():
             return _carried(step, kernel.labels, 0, registers)
         case Group() if goes_by_columns(step, kernel, registers):
