@@ -12,6 +12,9 @@ GPU_PYTHON ?= python3
 # One thread a worker: the matrices of the tests are small, and threads of several processes wait for each other.
 test fuzz: export OPENBLAS_NUM_THREADS := 1
 
+# The workers, and the processes that many tests start, find each other's compiled modules.
+test fuzz: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test fuzz gpu-check lint format clean
 
 help:

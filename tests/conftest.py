@@ -32,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["EINSUMAD_MACHINE"] = "default"  # plans and their texts are the same on every machine
     os.environ.pop("EINSUMAD_PLAN_CACHE", None)  # and made in this process
+    # Hypothesis reads all modules for their constants: the processes that tests start find what was read before.
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".hypothesis"))
     off = config.getoption("--planner-off")
     ea.planner_options(**dict.fromkeys(off, False)).__enter__()
 

@@ -28,7 +28,7 @@ from tests.strategies import (
     programs,
 )
 
-MANY = settings(max_examples=max(600, settings().max_examples))
+MANY = settings(max_examples=max(300, settings().max_examples))
 FEWER = settings(max_examples=max(150, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
@@ -64,7 +64,7 @@ def check_exact(program: Program, mode: Mode, order: int, seed: int, simplify: b
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(500, settings().max_examples))
+@settings(max_examples=max(250, settings().max_examples))
 @given(programs(most_steps=5), SEEDS)
 def test_modes_agree_to_first_order(program: Program, seed: int) -> None:
     check_jacobians(program, seed, 1e-8)

@@ -253,6 +253,8 @@ def _in_place(ufunc: np.ufunc) -> Callable[[Tensor, Any], Tensor]:
 
 
 _new = object.__new__
+_FACTS = frozenset([np.shape, np.ndim, np.size])
+"""What is known of a tensor on a walk, too, and is no step of it."""
 
 
 class Tensor(Operators):
@@ -301,6 +303,8 @@ class Tensor(Operators):
         if function in WRITERS:
             leave_walk()
             return _written_to(args[0] if args else None, call_function(function, args, kwargs))
+        if function in _FACTS and len(args) == 1 and args[0] is self and not kwargs:
+            return getattr(self, function.__name__)
         return _called(function, args, kwargs)
 
     @classmethod

@@ -3,8 +3,8 @@
 Run as a program with the number of steps ``y = y + 0.002 y`` (two operations each), and ``kept`` where the chain shall
 not be evaluated and differentiated; prints what it found as JSON.
 
-Python may recurse 200 deep, C on a stack of half a megabyte: what took a frame for each of 20,000 operations would end
-the process, as it would for 300,000 of them on a stack of the usual size.
+Python may recurse 200 deep, C on a stack of half a megabyte: what took a frame for each of 8,000 operations would end
+the process, as it would for 120,000 of them on a stack of the usual size.
 """
 
 from __future__ import annotations

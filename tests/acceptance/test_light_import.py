@@ -30,7 +30,7 @@ IDLE = 0.065
 
 
 def test_import_within_a_tenth_of_a_second_of_numpy(tmp_path):
-    """The fastest of several fresh processes, all of which find compiled modules, as users do.
+    """The fastest of ten fresh processes, which find compiled modules, as users do; of more while it is too slow.
 
     A slower or busy machine has as much more time as it needs more for NumPy itself.
     """
@@ -40,9 +40,14 @@ def test_import_within_a_tenth_of_a_second_of_numpy(tmp_path):
     )
     caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     run(program, **caches)
-    measured = [tuple(map(float, run(program, **caches).split())) for _ in range(30)]
-    slowness = max(1.0, min(numpy for numpy, _ in measured) / IDLE)
-    assert min(ours for _, ours in measured) < 0.1 * slowness
+    measured = []
+    for _ in range(30):
+        measured.append(tuple(map(float, run(program, **caches).split())))
+        numpys, ours = map(min, zip(*measured, strict=True))
+        allowed = 0.1 * max(1.0, numpys / IDLE)
+        if len(measured) >= 10 and ours < allowed:
+            break
+    assert ours < allowed
 
 
 def test_nothing_heavy_is_loaded():

@@ -16,7 +16,7 @@ import einsumad as ea
 from tests.acceptance.chains import RATE, chain
 
 ROOT = Path(__file__).parents[2]
-SHORT, LONG, LONGEST = 1_000, 10_000, 50_000  # steps of two operations each
+SHORT, LONG, LONGEST = 400, 4_000, 50_000  # steps of two operations each
 
 
 def life(steps: int, *options: str) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def program(names: Names, *, border: float = 0.0, harmless: bool = False) -> Cal
 
 
 @pytest.mark.fuzz
-@settings(max_examples=40 if settings().max_examples <= 100 else settings().max_examples)
+@settings(max_examples=25 if settings().max_examples <= 100 else settings().max_examples)
 @given(NAMES, POINTS)
 def test_the_branch_not_taken_never_contributes(names, point):
     x = np.array(point)

@@ -17,7 +17,7 @@ from einsumad.planning.lengths import ways
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
 
-MANY = settings(max_examples=max(250, settings().max_examples))
+MANY = settings(max_examples=max(120, settings().max_examples))
 ROWS = 7
 
 

@@ -13,7 +13,7 @@ from einsumad.planning import make_plan
 from tests.execution.graphs import graphs
 from tests.planning.products import products, random_values, variable
 
-MANY = settings(max_examples=max(250, settings().max_examples))
+MANY = settings(max_examples=max(120, settings().max_examples))
 
 
 def compiled(*roots):

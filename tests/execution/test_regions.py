@@ -23,7 +23,7 @@ from tests.execution.small_programs import check_small_program, numbers_and_sing
 from tests.execution.strict_loops import strict_loop_compiler
 from tests.planning.products import products
 
-MANY = settings(max_examples=max(300, settings().max_examples))
+MANY = settings(max_examples=max(150, settings().max_examples))
 RNG = np.random.default_rng(3)
 
 

@@ -164,7 +164,7 @@ def test_long_programs_are_cut_and_hand_registers_on(monkeypatch):
 def test_a_deep_plan_compiles_and_runs():
     x = variable("x", (3,), float)
     y = x
-    for _ in range(10_000):
+    for _ in range(4_000):
         y = apply("sin", negate(y))
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(220)

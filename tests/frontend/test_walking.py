@@ -331,6 +331,17 @@ def test_trees_are_told_apart() -> None:
         np.testing.assert_array_equal(found["q"][0], np.ones(3))
 
 
+def test_shapes_that_are_asked_for_are_no_steps() -> None:
+    def f(x: Any) -> Any:
+        y = x * A
+        return np.sum(np.sin(y)) * np.ndim(y) + np.size(y) * np.shape(x)[-1]
+
+    with counting() as ends:
+        for x in (X, Y, X + 1, Y + 1, X + 2, Y + 2):
+            np.testing.assert_allclose(ea.grad(f)(x), np.cos(x * A) * A * x.ndim, rtol=1e-13)
+    assert len(ends) == 2
+
+
 def test_a_function_that_returns_what_it_was_given() -> None:
     for _ in range(4):
         np.testing.assert_array_equal(ea.jacobian(lambda x: x)(X), np.eye(3))

@@ -155,8 +155,8 @@ def test_long_chains_in_linear_time_and_without_recursion():
         frame, depth = frame.f_back, depth + 1
     sys.setrecursionlimit(depth + 100)
     try:
-        short = min(_seconds(20_000) for _ in range(3))
-        long = min(_seconds(100_000) for _ in range(2))  # one may meet a collection of all that the process holds
+        short = min(_seconds(6_000) for _ in range(3))
+        long = min(_seconds(30_000) for _ in range(2))  # one may meet a collection of all that the process holds
     finally:
         sys.setrecursionlimit(limit)
     assert long < 15 * short

@@ -35,7 +35,7 @@ from einsumad.graph.verify import verify
 from tests.graph.build import symbol
 
 _X, _Y, _Z = symbol("x", 3), symbol("y", 3), symbol("z", 3)
-_LENGTH = 100_000
+_LENGTH = 40_000
 
 
 def exp(node):

@@ -218,7 +218,7 @@ def test_sums_of_maps_are_not_pulled_out_where_they_would_be_opened_again() -> N
 
 
 @pytest.mark.fuzz
-@settings(max_examples=max(500, settings().max_examples))
+@settings(max_examples=max(250, settings().max_examples))
 @given(sums(), st.integers(0, 255))
 def test_factored_sums_keep_their_value_exactly(root: Node, seed: int) -> None:
     found = normal(root)

@@ -15,7 +15,7 @@ from einsumad.graph import BOOL, Leaf, Node, Zero, add, einsum, leaf, leaves, mu
 from einsumad.rewriting import normalise
 from tests.strategies import POSITIVE, Program, affordable, programs
 
-THOUSAND = settings(max_examples=max(500, settings().max_examples))
+MANY = settings(max_examples=max(250, settings().max_examples))
 SEEDS = st.integers(0, 255)
 
 
@@ -46,7 +46,7 @@ def replaced(program: Program, seed: int, value: float, positive: bool) -> dict[
 
 
 @pytest.mark.fuzz
-@THOUSAND
+@MANY
 @given(
     programs(
         ("product", "sum", "everywhere", "smooth", "kinked"), most_rank=3, coefficients=POSITIVE, factors=("ones",)
@@ -62,7 +62,7 @@ def test_nan_is_not_lost(program: Program, seed: int) -> None:
 
 
 @pytest.mark.fuzz
-@THOUSAND
+@MANY
 @given(programs(("product", "choice", "sum"), most_rank=3, coefficients=POSITIVE), SEEDS)
 def test_infinity_is_kept_out(program: Program, seed: int) -> None:
     """Of positive numbers and infinities every NaN is a 0 · inf: rewriting makes none that was not there."""

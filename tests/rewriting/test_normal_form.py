@@ -29,7 +29,7 @@ from einsumad.rewriting.sums import split_coefficient
 from tests.rewriting.examples import EXAMPLES, MORE
 from tests.strategies import ANY, POLYNOMIAL, Program, affordable, away_from_jumps, largest, programs
 
-THOUSANDS = settings(max_examples=max(1000, settings().max_examples))
+MANY = settings(max_examples=max(400, settings().max_examples))
 HUNDREDS = settings(max_examples=max(300, settings().max_examples))
 
 
@@ -92,7 +92,7 @@ def normal(program: Program) -> Node:
 
 
 @pytest.mark.fuzz
-@THOUSANDS
+@MANY
 @given(programs(POLYNOMIAL, most_rank=3))
 def test_polynomials_keep_their_value_exactly(program: Program) -> None:
     found = normal(program)
@@ -103,7 +103,7 @@ def test_polynomials_keep_their_value_exactly(program: Program) -> None:
 
 
 @pytest.mark.fuzz
-@THOUSANDS
+@MANY
 @given(programs(ANY, most_rank=3))
 def test_values_are_kept(program: Program) -> None:
     check_value(program, 1e-10)

@@ -16,7 +16,7 @@ FUZZING = settings().max_examples > 100
 
 
 @pytest.mark.fuzz
-@settings(max_examples=settings().max_examples if FUZZING else 40)
+@settings(max_examples=settings().max_examples if FUZZING else 25)
 @given(st.integers(0, 2**32 - 1))
 def test_programs_of_the_whole_surface(seed: int) -> None:
     rng = np.random.default_rng(seed)

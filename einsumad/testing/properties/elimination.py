@@ -11,6 +11,7 @@ the same Jacobian.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import permutations
 from math import prod
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from einsumad.calculus import active_nodes, derivative
 from einsumad.graph import Node
-from einsumad.rewriting import normalise
+from einsumad.rewriting import Progress, normalise
 from einsumad.testing.point import Array
 from einsumad.testing.properties.agreement import Claim, Equation, agree
 from einsumad.testing.properties.place import Place
@@ -73,13 +74,15 @@ def _versions(probe: Probe, graph: Graph) -> Iterator[tuple[Node, ...]]:
     else:
         rng = np.random.default_rng(probe.case.seed)
         orders = ([vertices[k] for k in rng.permutation(len(vertices))] for _ in range(_RANDOM_ORDERS))
+    progress = Progress()
+
+    @cache
+    def normal(node: Node) -> Node:
+        return normalise([node], progress)[0]
+
     for number, order in enumerate(orders):
-        simplify = _normal if number % 2 else _as_it_is
-        yield normalise(derivative(graph.root, graph.sources, "cross-country", order, simplify))
-
-
-def _normal(node: Node) -> Node:
-    return normalise([node])[0]
+        simplify = normal if number % 2 else _as_it_is
+        yield normalise(derivative(graph.root, graph.sources, "cross-country", order, simplify), progress)
 
 
 def _as_it_is(node: Node) -> Node:
