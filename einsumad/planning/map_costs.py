@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from einsumad.planning.primitives import Factor, always_inside
 from einsumad.planning.readings import Map, needs_mask
 from einsumad.planning.resolve import size_of
-from einsumad.planning.splits import Split
+from einsumad.planning.splits import Split, splits
 
 _MASKED = 3
 """How many times as much an entry costs that a mask selects as one that is read."""
@@ -40,8 +40,17 @@ def writing_cost(chosen: Map, factors: Sequence[Factor], output: Sequence[int], 
     return _WRITTEN * _size({*output, *chosen.places}, chosen, sizes) + _product(chosen, factors, sizes)
 
 
-def splitting_cost(split: Split, factors: Sequence[Factor], needed: set[int], sizes: dict[int, int]) -> int:
-    """The entries of what is written and read, and both products. `needed` has the labels of result and other maps."""
+def cheapest_split(
+    factor: Factor, factors: Sequence[Factor], needed: set[int], sizes: dict[int, int]
+) -> tuple[int, Split] | None:
+    """The split of a map that costs least, and its cost. `needed` has the labels of result and other maps."""
+    ways = splits(factor, {*factor.labels} - needed, [f.labels for f in factors], max(sizes) + 1)
+    costs = [(_splitting_cost(way, factors, needed, sizes), way) for way in ways]
+    return min(costs, key=lambda candidate: candidate[0], default=None)
+
+
+def _splitting_cost(split: Split, factors: Sequence[Factor], needed: set[int], sizes: dict[int, int]) -> int:
+    """The entries of what is written and read, and both products."""
     inner, outer = {*split.written.places}, {*split.read.places}
     met = [{*f.labels} for f in factors if not inner.isdisjoint(f.labels)]
     rest = {label for f in factors if inner.isdisjoint(f.labels) for label in f.labels}

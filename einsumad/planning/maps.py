@@ -21,11 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
-from einsumad.planning.map_costs import reading_cost, splitting_cost, writing_cost
+from einsumad.planning.map_costs import cheapest_split, reading_cost, writing_cost
 from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
 from einsumad.planning.readings import Map, inside, needs_mask, orientations, read, spoils
 from einsumad.planning.resolve import Resolved, size_of
-from einsumad.planning.splits import splits
 from einsumad.records import record
 
 
@@ -128,22 +127,16 @@ class _State:
         """Put two maps that meet in the place of one, the first for which that costs least."""
         for position, factor in enumerate(pending):
             others = {label for k, other in enumerate(pending) if k != position for label in other.labels}
-            needed = others.union(self.output)
-            held = (*self.factors, *self.masks)
-            ways = splits(factor, {*factor.labels} - needed, [f.labels for f in held], max(self.sizes) + 1)
-            costs = [(splitting_cost(way, held, needed, self.sizes), k, way) for k, way in enumerate(ways)]
+            found = cheapest_split(factor, (*self.factors, *self.masks), others.union(self.output), self.sizes)
             free = [each for each in orientations(factor) if self._is_free(each, position, pending)]
-            if not costs or not free:
-                continue
-            cost, _, way = min(costs, key=lambda candidate: candidate[:2])
-            if cost < min([self._cost(each) for each in free]):
-                self.sizes[way.read.at] = way.read.node.shape[0]
-                pending[position : position + 1] = [Factor(each.node, each.labels) for each in (way.written, way.read)]
+            costs = [
+                self._writing_cost(each) if each.at in self.output else self._reading_cost(each)[1] for each in free
+            ]
+            if found is not None and costs and found[0] < min(costs):
+                written, read = found[1].written, found[1].read
+                self.sizes[read.at] = read.node.shape[0]
+                pending[position : position + 1] = [Factor(each.node, each.labels) for each in (written, read)]
                 return
-
-    def _cost(self, chosen: Map) -> int:
-        """The work of the map, read or written."""
-        return self._writing_cost(chosen) if chosen.at in self.output else self._reading_cost(chosen)[1]
 
     def next_meeting(self, pending: Sequence[Factor]) -> tuple[int, Map] | None:
         """A map that gives an index to another one and depends on indices that nothing else needs.
