@@ -40,6 +40,31 @@ def writing_cost(chosen: Map, factors: Sequence[Factor], output: Sequence[int], 
     return _WRITTEN * _size({*output, *chosen.places}, chosen, sizes) + _product(chosen, factors, sizes)
 
 
+def written_together(factors: Sequence[Factor], places: set[int], needed: set[int], sizes: dict[int, int]) -> list[int]:
+    """The positions of the factors that are multiplied before their product is written along a map.
+
+    They are those that have its places, and those with which less is written: one at a time, or all that hang together
+    by what is summed. `needed` has the labels of everything but the factors.
+    """
+
+    def written(inner: set[int]) -> int:
+        rest = [label for k, f in enumerate(factors) if k not in inner for label in f.labels]
+        held = {label for k in inner for label in factors[k].labels} - places
+        return size_of(held & needed.union(rest), sizes)
+
+    inner = {k for k, f in enumerate(factors) if not places.isdisjoint(f.labels)}
+    while inner and len(inner) < len(factors):
+        least, k = min([(written({*inner, k}), k) for k in range(len(factors)) if k not in inner])
+        if least >= written(inner):
+            break
+        inner.add(k)
+    whole, reached = set(inner), set[int]()
+    while inner and len(whole) > len(reached):
+        reached, summed = set(whole), {label for k in whole for label in factors[k].labels} - needed
+        whole |= {k for k, f in enumerate(factors) if not summed.isdisjoint(f.labels)}
+    return sorted(whole if inner and written(whole) < written(inner) else inner)
+
+
 def cheapest_split(
     factor: Factor, factors: Sequence[Factor], needed: set[int], sizes: dict[int, int]
 ) -> tuple[int, Split] | None:

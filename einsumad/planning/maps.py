@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from einsumad.graph import BOOL, Einsum, Labels, Node, Ones, Selection, Structural, einsum, ones
-from einsumad.planning.map_costs import cheapest_split, reading_cost, writing_cost
+from einsumad.planning.map_costs import cheapest_split, reading_cost, writing_cost, written_together
 from einsumad.planning.primitives import Factor, always_inside, has_sum, layout
 from einsumad.planning.readings import Map, inside, needs_mask, orientations, read, spoils
 from einsumad.planning.resolve import Resolved, size_of
@@ -194,9 +194,12 @@ class _State:
         mapped = [label for factor in pending for label in factor.labels]
         places = self._private(chosen, mapped)
         self.given.update(places)
-        inner = [f for f in (*self.factors, *self.masks) if places.intersection(f.labels)]
-        self.factors = [f for f in self.factors if not places.intersection(f.labels)]
-        self.masks = [f for f in self.masks if not places.intersection(f.labels)]
+        apart = [f for f in self.masks if not places.intersection(f.labels)]
+        needed = {*self.output, *mapped, *[label for f in apart for label in f.labels]}
+        own_factors = written_together(self.factors, places, needed, self.sizes)
+        inner = [*[self.factors[k] for k in own_factors], *[f for f in self.masks if places.intersection(f.labels)]]
+        self.factors = [f for k, f in enumerate(self.factors) if k not in own_factors]
+        self.masks = apart
         structural, own = chosen.typed(self.work)
         labels = [*chosen.places, *[label for f in inner for label in f.labels]]
         held = dict.fromkeys([label for label in labels if label not in places])
