@@ -166,6 +166,11 @@ def _signature(leaf: Any) -> Any:
                 f"a compiled function cannot take a {type(leaf).__name__}: pass arrays, numbers, strings, "
                 "flags, functions or containers of them"
             )
+        if type(leaf).__hash__ is None:
+            raise TracingError(
+                f"a compiled function cannot take a {type(leaf).__name__}, which cannot be hashed, as with __eq__ and "
+                "no __hash__: plans could not be found again"
+            )
         return type(leaf), leaf
     if _is_python_float(leaf):
         return float

@@ -48,6 +48,17 @@ def test_arguments_that_could_change_unseen_are_refused():
         ea.compile(lambda v, c: v * c.k)(X, Settings())
 
 
+def test_functions_that_cannot_be_hashed_are_refused():
+    class Scaled:
+        __hash__ = None
+
+        def __call__(self, v):
+            return 2 * v
+
+    with pytest.raises(ea.TracingError, match="a Scaled, which cannot be hashed"):
+        ea.compile(lambda v, c: c(v))(X, Scaled())
+
+
 @pytest.mark.parametrize("limit", ["1GB", -1, 0, True])
 def test_memory_limits_are_numbers_of_bytes(limit):
     for make in (ea.grad, ea.hessian, ea.compile):

@@ -64,6 +64,8 @@ Foreign.__module__ = "torch.tensors"
         ((X, Foreign()), "Foreign of torch"),
         ([X, Y], r"write \(x, y\), a tuple"),
         ((X, [0, 1]), "also of list"),
+        ((X.tolist(), Y.tolist()), "data has a list where a batch has an array"),
+        ([(X.tolist(), Y)], "data has a list where a batch has an array"),
         (X, r"tuple of arrays, \(x, y\)"),
         (None, "got NoneType"),
         ({"x": X}, "got dict"),
@@ -74,6 +76,11 @@ def test_what_is_no_data_is_refused(given: Any, message: str) -> None:
         fitted(given)
     with pytest.raises(TypeError, match=message):
         nn.evaluate(nn.Linear(4, 3), LOSS, given)
+
+
+def test_a_batch_of_lists_is_refused() -> None:
+    with pytest.raises(TypeError, match="a batch has a list: batches are tuples of NumPy's arrays"):
+        fitted(iter([(X.tolist(), Y)]))
 
 
 def test_stopping_without_data_held_out_is_refused_at_once() -> None:

@@ -35,9 +35,16 @@ def batches_of(data: Any, batch_size: int, *, shuffle: bool = False, rng: Any = 
 
 
 def _check(data: Sequence[Any]) -> None:
-    """Refuse arrays in the place of batches."""
+    """Refuse arrays in the place of batches, and batches of what is no array."""
     arrays = [part for part in data if hasattr(part, "shape")]
     if not arrays:
+        plain = [type(part) for batch in data if isinstance(batch, (tuple, list)) for part in batch]
+        plain = [kind for kind in plain if not hasattr(kind, "shape")]
+        if plain:
+            raise TypeError(
+                f"data has a {plain[0].__name__} where a batch has an array: it is (x, y) with NumPy's arrays, as "
+                "np.asarray makes them, or batches that are tuples of arrays"
+            )
         return
     foreign = [type(part) for part in arrays if not isinstance(part, np.ndarray)]
     if foreign:

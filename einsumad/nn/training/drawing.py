@@ -28,7 +28,11 @@ class Draws:
 
     def requests(self, settings: int, batch: Sequence[np.ndarray]) -> list[tuple[np.random.Generator, Draw]]:
         """From which generators the numbers come, and how, in order, under the settings of this number."""
-        form = settings, tuple([(array.shape, array.dtype) for array in batch])
+        try:
+            form = settings, tuple([(array.shape, array.dtype) for array in batch])
+        except AttributeError:
+            _check(batch)
+            raise
         if form not in self._requests:
             _check(batch)
             recorded = Recorded()
@@ -39,10 +43,11 @@ class Draws:
 
 
 def _check(batch: Sequence[Any]) -> None:
-    """Raise :class:`TypeError` for arrays whose dtype is none of NumPy's."""
-    foreign = [type(array) for array in batch if not isinstance(array.dtype, np.dtype)]
+    """Raise :class:`TypeError` for what is no array, and for arrays whose dtype is none of NumPy's."""
+    foreign = [type(part) for part in batch if not isinstance(getattr(part, "dtype", None), np.dtype)]
     if foreign:
+        kind, home = foreign[0].__name__, foreign[0].__module__.partition(".")[0]
         raise TypeError(
-            f"a batch has a {foreign[0].__name__} of {foreign[0].__module__.partition('.')[0]}: batches are tuples of "
-            "NumPy's arrays, as np.asarray makes them"
+            f"a batch has a {kind}{'' if home == 'builtins' else f' of {home}'}: batches are tuples of NumPy's arrays, "
+            "as np.asarray makes them"
         )
