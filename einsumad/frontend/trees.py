@@ -6,8 +6,10 @@ dictionaries are walked in the order of their sorted keys, unless it is asked fo
 
 from __future__ import annotations
 
+import atexit
 import importlib
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -37,16 +39,16 @@ _IN_ORDER = "einsumad: in order"
 
 
 @cache
-def _order_kept() -> Any:
-    """Where dictionaries are walked in their own order, from the first call on."""
-    kept = _optree().dict_insertion_ordered(True, namespace=_IN_ORDER)
-    kept.__enter__()
-    return kept
+def _keep_order() -> None:
+    """Let dictionaries be walked in their own order under a name of ours, to the end of the process."""
+    kept = ExitStack()
+    kept.enter_context(_optree().dict_insertion_ordered(True, namespace=_IN_ORDER))
+    atexit.register(kept.close)
 
 
 def flatten_in_order(tree: Any) -> tuple[list[Any], Tree]:
     """The leaves of a tree and its shape, in which dictionaries have an order: it differs where theirs does."""
-    _order_kept()
+    _keep_order()
     return flatten_in(_IN_ORDER, tree)
 
 
