@@ -9,13 +9,17 @@ be met by a product of some factors, in place of the one that may be infinite, t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
+from typing import TypeAlias
 
-from einsumad.graph import Einsum, Labels, Node, einsum, rebuild, topological
+from einsumad.graph import Einsum, Labels, Node, Selection, einsum, rebuild, topological
 from einsumad.planning.finiteness import infinite_among
 from einsumad.planning.primitives import is_mask
 from einsumad.planning.support import Placed, Supports, maps_of, projected
+
+Parted: TypeAlias = tuple[Node, Callable[[Node], Einsum]]
+"""A product of some factors, and the whole product as a function of it."""
 
 
 def guarded(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -43,9 +47,8 @@ def _guarded_product(node: Node, unsafe: set[Node], supports: Supports) -> Node:
     node = _without_held_masks(node, supports)
     places = [k for k, operand in enumerate(node.operands) if operand in unsafe]
     for place in places:
-        inside = _met_first(node, place, supports)
-        if inside:
-            product, outer = _parted(node, inside)
+        product, outer = _read_first(node, place) or _met_first(node, place, supports) or (None, None)
+        if product and outer:
             inner = _guarded_product(product, unsafe, supports)
             unsafe.add(inner)
             supports.enter(inner)
@@ -77,11 +80,11 @@ def _product_of(pairs: Sequence[Placed], node: Einsum) -> Einsum:
     return einsum(operands, inputs, range(len(node.shape)), node.coefficient, node.dtype)
 
 
-def _met_first(node: Einsum, place: int, supports: Supports) -> set[int]:
-    """The factors whose product with the one at this place lies within a mask that is to be applied to it.
+def _met_first(node: Einsum, place: int, supports: Supports) -> Parted | None:
+    """The product of the factor at this place that lies within a mask that is to be applied to it, and what is left.
 
-    They are tied to it by labels that neither the mask nor the result has. None where every mask reaches the factor as
-    it is, or none would reach the product.
+    Its factors are tied to it by labels that neither the mask nor the result has. None where every mask reaches the
+    factor as it is, or none would reach the product.
     """
     pairs = list(zip(node.operands, node.inputs, strict=True))
     output, own, there = set(range(len(node.shape))), set(node.inputs[place]), supports.placed(*pairs[place])
@@ -93,8 +96,28 @@ def _met_first(node: Einsum, place: int, supports: Supports) -> set[int]:
         group = _tied(node.inputs, place, held | output)
         outside = output.union(*[labels for j, labels in enumerate(node.inputs) if j not in group])
         if k not in group and outside.intersection(chain(*[node.inputs[j] for j in group])) <= held:
-            return group
-    return set()
+            return _parted(node, group)
+    return None
+
+
+def _read_first(node: Einsum, place: int) -> Parted | None:
+    """The product of the factor at this place that is picked by summed indices, read there, and what is left.
+
+    ``sum_m [q = k_m] w_m F_q``, here with ``F[k_m]`` in place of ``F_q``, is as well a count times F, which would be
+    looked at where nothing is picked. None where the factor has q itself, and masks select from it.
+    """
+    output = set(range(len(node.shape)))
+    for k, (operand, labels) in enumerate(zip(node.operands, node.inputs, strict=True)):
+        if not isinstance(operand, Selection) or labels[-1] in node.inputs[place]:
+            continue
+        *counted, picked = labels
+        group = _tied(node.inputs, place, {*output, picked})
+        rest = [j for j in range(len(node.inputs)) if j not in {*group, k}]
+        outside = output.union(*[node.inputs[j] for j in rest])
+        shared = outside.union(labels).intersection(chain(*[node.inputs[j] for j in group]))
+        if k not in group and output.isdisjoint(counted) and shared == {picked}:
+            return _multiplied(node, [*group, k], [*rest, k] if picked in outside else rest, tuple(counted))
+    return None
 
 
 def _tied(inputs: Sequence[Labels], place: int, apart: set[int]) -> set[int]:
@@ -125,19 +148,23 @@ def _with_masks(node: Einsum, places: Sequence[int], supports: Supports) -> Eins
     return _product_of([*pairs, *new], node) if new else node
 
 
-def _parted(node: Einsum, group: set[int]) -> tuple[Node, Callable[[Node], Einsum]]:
+def _parted(node: Einsum, group: set[int]) -> Parted:
     """The product of some factors, and the whole product as a function of it."""
+    rest = [k for k in range(len(node.inputs)) if k not in group]
+    wanted = set(range(len(node.shape))).union(*[node.inputs[k] for k in rest])
+    held = chain(*[node.inputs[k] for k in sorted(group)])
+    return _multiplied(node, group, rest, tuple(dict.fromkeys([label for label in held if label in wanted])))
+
+
+def _multiplied(node: Einsum, group: Collection[int], rest: Sequence[int], labels: Labels) -> Parted:
+    """The product of the factors of a group, with these labels, and what it makes with the rest."""
     pairs = list(zip(node.operands, node.inputs, strict=True))
-    rest = [pair for k, pair in enumerate(pairs) if k not in group]
-    inner = [pairs[k] for k in sorted(group)]
-    wanted = {label for _, labels in rest for label in labels} | set(range(len(node.shape)))
-    output = tuple(dict.fromkeys([label for _, labels in inner for label in labels if label in wanted]))
+    operands, inputs = zip(*[pairs[k] for k in sorted(group)], strict=True)
 
     def outer(product: Node) -> Einsum:
-        return _product_of([(product, output), *rest], node)
+        return _product_of([(product, labels), *[pairs[k] for k in rest]], node)
 
-    operands, inputs = zip(*inner, strict=True)
-    return einsum(operands, inputs, output, 1, node.dtype), outer
+    return einsum(operands, inputs, labels, 1, node.dtype), outer
 
 
 def _for_factor(node: Einsum, labels: Labels, masks: list[Placed]) -> list[Placed]:

@@ -239,3 +239,22 @@ def test_what_is_picked_takes_no_mask_of_where_it_is_picked() -> None:
     assert guarded([node]) == (node,)
     spread = einsum([apply("log", A), numbered, picked], [(0, 1), (3, 0, 1), (2, 3)], (0, 1))
     assert guarded([spread]) != (spread,)
+
+
+def test_what_is_picked_by_summed_indices_is_read_before_it_meets_a_count() -> None:
+    """``sum_r [q = k[r]] w[r] log(A)[i, j] B[q]`` where ``q = 3 i + j``: a count is zero where nothing is picked."""
+    k, w, others = leaf((4,), int, ("variable", "k"), "k"), variable("w", 4), variable("B", 6)
+    numbered, picked = affine(6, [2, 3], [3, 1], 0, float), selection(k, 6, float)
+    inputs = [(1, 2), (0, 1, 2), (3, 0), (3,), (0,)]
+    node = einsum([apply("log", A), numbered, picked, w, others], inputs, (0,))
+    (found,) = guarded([node])
+    assert isinstance(found, Einsum)
+    read = einsum([apply("log", A), numbered, picked], [(1, 2), (3, 1, 2), (0, 3)], (0,))
+    assert read in found.operands
+    values = {
+        A: np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 5.0]]),
+        k: np.array([1, 3, 3, 5]),
+        w: np.arange(1.0, 5),
+        others: np.ones(6),
+    }
+    np.testing.assert_allclose(run(node, values), [0, 0, 0, 5 * np.log(3), 0, 4 * np.log(5)], rtol=1e-14)

@@ -66,6 +66,26 @@ ZEROS: dict[str, Case] = {
         LAST_IS_ZERO,
         lambda x: np.sum((np.log(x[:, 0]) + np.log(x[:, 1])) ** 2),
     ),
+    "windows of quotients that are picked": (
+        lambda x: np.sum(sums(1 / x)[ROWS] ** 2),
+        LAST_IS_ZERO,
+        lambda x: np.sum((1 / x[:, 0] + 1 / x[:, 1]) ** 2),
+    ),
+    "windows of quotients, picked twice and weighted": (
+        lambda x: np.sum(np.arange(1.0, 5) * sums(1 / x).ravel()[[0, 2, 0, 2]] ** 2),
+        LAST_IS_ZERO,
+        lambda x: np.sum(np.array([4.0, 6.0]) * (1 / x[:, 0] + 1 / x[:, 1]) ** 2),
+    ),
+    "windows of quotients that are cut": (
+        lambda x: np.sum(sums(1 / x)[:, ::2] ** 2),
+        LAST_IS_ZERO,
+        lambda x: np.sum((1 / x[:, 0] + 1 / x[:, 1]) ** 2),
+    ),
+    "products of windows that are picked": (
+        lambda x: np.sum(sums(1 / x)[ROWS] * sums(np.log(x))[ROWS] ** 3),
+        LAST_IS_ZERO,
+        lambda x: np.sum((1 / x[:, 0] + 1 / x[:, 1]) * (np.log(x[:, 0]) + np.log(x[:, 1])) ** 3),
+    ),
     "one of each row": (
         lambda x: -np.sum(np.log(x)[np.arange(2), np.array([0, 1])]),
         LAST_IS_ZERO,
