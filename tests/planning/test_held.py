@@ -1,6 +1,7 @@
 """What is found out while something is derived and planned is found out once, and is the same."""
 
 import numpy as np
+import pytest
 
 from einsumad.functions import apply, call
 from einsumad.graph import add, einsum, ones
@@ -17,6 +18,7 @@ def shares():
     return apply("exp", add([x, level]))
 
 
+@pytest.mark.whole_planner
 def test_a_rewriting_is_done_once_while_something_is_held():
     asked = []
     doubled = once(lambda roots: (asked.append(roots), roots * 2)[1])
@@ -41,6 +43,7 @@ def test_what_is_held_changes_nothing():
         assert expand([shares(), shares()]) == alone * 2
 
 
+@pytest.mark.whole_planner
 def test_what_is_in_normal_form_is_known_while_something_is_held():
     assert progress_of_plans() is not progress_of_plans()
     with products_held():
