@@ -61,7 +61,8 @@ def _read_again(node: Einsum, holders: _Holders, memo: dict[Node, Node]) -> Node
     """The product with the largest one that it holds in place of its factors; None where it holds none."""
     if kind_of(node) != "group":
         return None
-    inner = [other for operand in dict.fromkeys(node.operands) for other in holders.get(operand, ())]
+    own = dict.fromkeys(node.operands)
+    inner = [other for operand in own for other in holders.get(operand, ()) if own.keys() >= {*other.operands}]
     inner = [other for other in inner if len(other.operands) < len(node.operands) and other.dtype == node.dtype]
     for other in sorted(inner, key=lambda other: -len(other.operands)):
         for start, operand in enumerate(node.operands):

@@ -78,6 +78,7 @@ def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, pr
             new = _rewrite(node, context, progress)
         else:
             over = _over(node, memo, context, progress)
+            context.replaced(node, over, [memo.get(operand, operand) for operand in node.operands])
             new = _rewrite(over, context, progress, finished=isinstance(node, Einsum))
         if new is not node:
             memo[node] = new
@@ -88,10 +89,8 @@ def _over(node: Node, changed: Mapping[Node, Node], context: Context, progress: 
     """The node over what became of its operands; of a product with the steps taken that apply to it then."""
     operands = [changed.get(operand, operand) for operand in node.operands]
     for old, new in zip(node.operands, operands, strict=True):
-        if new is not old:
-            context.users[new] = max(context.users[new], context.users[old])
-            if old in context.read_in_parts:
-                context.read_in_parts.add(new)
+        if new is not old and old in context.read_in_parts:
+            context.read_in_parts.add(new)
     if not isinstance(node, Einsum):
         return rebuild(node, operands)
     work = open_product(node)
@@ -123,7 +122,7 @@ def _rewrite(node: Node, context: Context, progress: Progress, *, finished: bool
         if rule is None:
             stable[node] = (freedom, *[tried for tried in known if tried & ~freedom])
             return node
-        context.users[following] = max(1, context.users[following])
+        context.replaced(node, following, node.operands)
         node, finished = following, rule.step is not None
     raise InternalError(f"rules do not come to an end on a node of shape {node.shape}")
 

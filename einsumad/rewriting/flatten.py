@@ -109,7 +109,7 @@ def expose_structure(work: Product, context: Context) -> bool:
     """``A (C δ) = (A δ) C``: a shared inner product keeps its core and gives its deltas, ones and selections away.
 
     So it does with factors that alone have one of its indices: ``A (x[b,i] C[b,j]) = (A x[b,i]) C[b,j]``. The core gets
-    the users of the inner product, so that none of them opens it as if it were its own.
+    the users of the inner product, and that keeps this one: nothing opens either of them as if it were its own.
     """
     for k, operand in enumerate(work.operands):
         if isinstance(operand, Einsum) and operand.dtype == work.dtype:
@@ -118,6 +118,7 @@ def expose_structure(work: Product, context: Context) -> bool:
             if split is not None:
                 core, free, given_away = split
                 context.users[core] = max(context.users[core], context.users[operand])
+                context.users[operand] += 1
                 places = work.inputs[k]
                 work.drop([k])
                 work.append(core, [places[axis] for axis in free])

@@ -8,7 +8,7 @@ a number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from functools import wraps
 from typing import Any, TypeAlias
@@ -36,7 +36,7 @@ class Notes:
 
 @record(frozen=False, eq=True, repr=True)
 class Context:
-    """What a rule may ask: how many users a node has, as far as this pass knows; and the counters of fired rules.
+    """What a rule may ask: how many users a node has after what was replaced so far; and the counters of fired rules.
 
     Of the nodes that are `read_in_parts` all users together read no more entries than there are.
     """
@@ -53,6 +53,27 @@ class Context:
     def is_shared(self, node: Node) -> bool:
         """Whether more than one operand slot holds the node."""
         return self.users[node] > 1
+
+    def replaced(self, old: Node, new: Node, operands: Sequence[Node]) -> None:
+        """Count users anew where a node takes the place of another, whose operands are these by now."""
+        if new is old:
+            return
+        users = self.users
+        if not users[new]:
+            self._count(new.operands, 1)
+        users[new] += max(users[old], 1)
+        users[old] = 0
+        self._count(operands, -1)
+
+    def _count(self, operands: Sequence[Node], change: int) -> None:
+        """More or fewer users of some operands, and of the operands of those that come or go with it."""
+        users, waiting = self.users, list(operands)
+        while waiting:
+            node = waiting.pop()
+            before = users[node]
+            users[node] = before + change
+            if not (before if change > 0 else users[node]):
+                waiting += node.operands
 
 
 Step: TypeAlias = Callable[[Product, Context], bool]

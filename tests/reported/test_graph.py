@@ -181,6 +181,25 @@ def recurrence(steps):
     return f
 
 
+def of_numbers(steps):
+    """Of numbers, so that what each step multiplies and adds can be factored anew, and the next one after it."""
+
+    def f(x):
+        y = x
+        for _ in range(steps):
+            y = 0.5 * np.sin(y) + 0.3 * y + 0.1
+        return y
+
+    return f
+
+
+def test_g15_cost_of_second_derivatives_of_a_recurrence_of_numbers():
+    x = np.array(0.3)
+    ea.hessian(of_numbers(5))(x)
+    short, long = (calls(partial(ea.hessian(of_numbers(steps)), x)) for steps in (40, 160))
+    assert long < 6 * short
+
+
 @pytest.mark.parametrize(("short", "long"), [(8, 32), (60, 240)])
 @pytest.mark.parametrize("transform", [ea.grad, ea.hessian])
 def test_g15_cost_of_building_grows_with_the_number_of_nodes(transform, short, long):
