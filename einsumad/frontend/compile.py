@@ -238,10 +238,10 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None, numba: bo
     """The function as a compiled plan, traced once for each signature of its arguments.
 
     `f` is any traceable function, a transform included, whose memory limit holds if none is given here. Arrays and
-    floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. What `f` captures
-    (arrays, numbers, attributes of objects) is read once, when it is traced: hand over what changes. Where `f` captures
-    a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if`` on a
-    traced value raises :class:`TracingError`.
+    floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. What `f`
+    captures (arrays, numbers, attributes of objects) is read once, when it is traced: hand over what changes. Where `f`
+    captures a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if``
+    on a traced value raises :class:`TracingError`.
 
     With `numba` stretches of the plan on NumPy arrays are functions that Numba compiles, in seconds during the first
     call: small arrays gain most. Where it cannot compile one, a warning says so, and the plan runs in calls of NumPy.
