@@ -30,6 +30,7 @@ def test_picked_entries_before_a_product(name):
     np.testing.assert_array_equal(of_v, g.T @ (picked * h))
 
 
+@pytest.mark.whole_planner
 def test_work_grows_with_the_product():
     x, w, v = (RNG.normal(size=shape) for shape in ((8, 12), (300, 12), (40, 300)))
 
