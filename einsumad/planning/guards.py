@@ -116,7 +116,8 @@ def _read_first(node: Einsum, place: int) -> Parted | None:
         outside = output.union(*[node.inputs[j] for j in rest])
         shared = outside.union(labels).intersection(chain(*[node.inputs[j] for j in group]))
         if k not in group and output.isdisjoint(counted) and shared == {picked}:
-            return _multiplied(node, [*group, k], [*rest, k] if picked in outside else rest, tuple(counted))
+            places = tuple(dict.fromkeys(counted))  # one label twice where a diagonal of the indices is read
+            return _multiplied(node, [*group, k], [*rest, k] if picked in outside else rest, places)
     return None
 
 

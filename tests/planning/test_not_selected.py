@@ -76,6 +76,11 @@ ZEROS: dict[str, Case] = {
         LAST_IS_ZERO,
         lambda x: np.sum(np.array([4.0, 6.0]) * (1 / x[:, 0] + 1 / x[:, 1]) ** 2),
     ),
+    "a diagonal of indices": (
+        lambda x: np.sum(np.diagonal(sums(1 / x).ravel()[np.array([[0, 1], [3, 2]])]) ** 2),
+        LAST_IS_ZERO,
+        lambda x: np.sum((1 / x[:, 0] + 1 / x[:, 1]) ** 2),
+    ),
     "windows of quotients that are cut": (
         lambda x: np.sum(sums(1 / x)[:, ::2] ** 2),
         LAST_IS_ZERO,
