@@ -115,7 +115,7 @@ def _read_first(node: Einsum, place: int) -> Parted | None:
         rest = [j for j in range(len(node.inputs)) if j not in {*group, k}]
         outside = output.union(*[node.inputs[j] for j in rest])
         shared = outside.union(labels).intersection(chain(*[node.inputs[j] for j in group]))
-        if k not in group and output.isdisjoint(counted) and shared == {picked}:
+        if k not in group and (rest or counted) and output.isdisjoint(counted) and shared == {picked}:
             places = tuple(dict.fromkeys(counted))  # one label twice where a diagonal of the indices is read
             return _multiplied(node, [*group, k], [*rest, k] if picked in outside else rest, places)
     return None

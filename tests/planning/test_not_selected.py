@@ -145,3 +145,17 @@ def test_sums_of_windows_are_infinite_where_a_window_is() -> None:
     np.testing.assert_array_equal(ea.compile(lambda x: sums(1 / x))(LAST_IS_ZERO), [[1.5, INF]] * 2)
     tangent = ea.jvp(lambda x: sums(1 / x), (LAST_IS_ZERO,), (np.ones((2, 3)),))[1]
     np.testing.assert_array_equal(tangent, [[-1.25, -INF]] * 2)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("k", [np.array(2), np.array([2]), np.array([[2, 2], [2, 2]]), np.zeros((0,), int)])
+def test_indices_of_any_shape(k: np.ndarray) -> None:
+    """One window of quotients, picked by a number, again and again, or not at all."""
+
+    def f(x: Any, k: Any) -> Any:
+        return np.sum(sums(1 / x).ravel()[k] ** 2)
+
+    expected = k.size * np.array([[0, 0, 0], [-3, -0.75, 0]])
+    for transform in (ea.grad, lambda f: ea.compile(ea.grad(f)), lambda f: ea.compile(ea.jacobian(f))):
+        np.testing.assert_allclose(transform(f)(LAST_IS_ZERO, k), expected, rtol=1e-14)
+    assert np.isfinite(ea.hessian(f)(LAST_IS_ZERO, k)).all()
