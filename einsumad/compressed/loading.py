@@ -1,7 +1,7 @@
-"""What solves systems with structured matrices, loaded when something is solved.
+"""What solves systems with structured matrices, and what draws them, loaded when somebody asks for it.
 
-Owns these loads. Imports nothing of the package. Invariant: importing the library loads neither of the two, which are a
-tenth of its modules.
+Owns these loads. Imports nothing of the package. Invariant: neither importing the library nor the first structured
+tensor loads any of it.
 """
 
 from __future__ import annotations
@@ -18,3 +18,18 @@ def solving() -> Any:
 def factorisations() -> Any:
     """The package of factorised matrices."""
     return import_module("einsumad.compressed.factorisations")
+
+
+def pictures() -> Any:
+    """The module of pictures of patterns."""
+    return import_module("einsumad.compressed.picture")
+
+
+def drawing() -> Any:
+    """The module that draws pictures with matplotlib."""
+    return import_module("einsumad.compressed.drawing")
+
+
+def notebook() -> Any:
+    """The module that writes tensors as HTML."""
+    return import_module("einsumad.compressed.notebook")

@@ -1,24 +1,25 @@
 """What structured tensors look like: a plot of the pattern, and HTML for notebooks.
 
-Owns this part of their interface. Imports pictures, their drawing and the HTML. Invariant: looking at a tensor never
-makes the dense one.
+Owns this part of their interface. Loads pictures, their drawing and the HTML when they are asked for. Invariant:
+looking at a tensor never makes the dense one.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from einsumad.compressed.block_systems import Layout
-from einsumad.compressed.drawing import draw
-from einsumad.compressed.notebook import html_of
-from einsumad.compressed.picture import Pair, picture_of
+from einsumad.compressed.loading import drawing, notebook, pictures
 from einsumad.compressed.text import dense_bytes, shape_text
 from einsumad.compressed.values import Structured
 from einsumad.planning import readable_bytes
+
+if TYPE_CHECKING:
+    from einsumad.compressed.picture import Pair
 
 _MOST_CELLS = 256
 _MOST_CELLS_IN_NOTEBOOKS = 64
@@ -70,12 +71,14 @@ class Shown(ABC):
             f"{shape_text(self.shape)} {self.dtype}: stored {readable_bytes(self.nbytes)}, "
             f"dense {readable_bytes(dense)}"
         )
-        return draw(picture_of(held, self._names(), self.symmetric, _MOST_CELLS), title, ax)
+        picture = pictures().picture_of(held, self._names(), self.symmetric, _MOST_CELLS)
+        return drawing().draw(picture, title, ax)
 
     def _repr_html_(self) -> str:
         held = self.blocks()
-        picture = picture_of(held, self._names(), self.symmetric, _MOST_CELLS_IN_NOTEBOOKS)
-        return html_of(held, self._names(), self.symmetric, self.nbytes, picture)
+        picture = pictures().picture_of(held, self._names(), self.symmetric, _MOST_CELLS_IN_NOTEBOOKS)
+        text: str = notebook().html_of(held, self._names(), self.symmetric, self.nbytes, picture)
+        return text
 
     def _names(self) -> tuple[str, ...]:
         return self.layout.names if self.layout else ()

@@ -8,6 +8,7 @@ is still legal and deterministic, and only sharing is lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from functools import lru_cache
 from itertools import chain, pairwise, permutations, product
 from math import factorial, prod
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from einsumad.graph.nodes import Labels, Node, order_key
 
 _MOST_ORDERS_TRIED = 720
+_FEW = 16
+"""Operands up to which an order is kept: layers of one network are alike."""
 
 
 def canonical_form(
@@ -38,7 +41,8 @@ def canonical_form(
     else:
         ranks = {node: place for place, node in enumerate(sorted(set(operands), key=order_key))}
         own = [ranks[operand] for operand in operands]
-        order = _order_equal_operands(own, inputs, output)
+        find = _known_order if len(operands) <= _FEW else _order_equal_operands
+        order = find(tuple(own), tuple(map(tuple, inputs)), tuple(output))
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
@@ -65,7 +69,7 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[La
     return tuple([tuple([new.setdefault(label, len(new)) for label in labels]) for labels in inputs])
 
 
-def _order_equal_operands(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Collection[int]) -> list[int]:
+def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> list[int]:
     """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
 
     Operands with the same labels are interchangeable and stay together.
@@ -90,6 +94,12 @@ def _order_equal_operands(ranks: Sequence[int], inputs: Sequence[Sequence[int]],
         for choice in product(*(permutations(group) for group in groups))
     )
     return min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output))
+
+
+@lru_cache(maxsize=1024)
+def _known_order(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> list[int]:
+    """The same; nobody changes the list."""
+    return _order_equal_operands(ranks, inputs, output)
 
 
 def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[int]) -> bool:

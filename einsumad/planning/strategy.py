@@ -18,6 +18,7 @@ from einsumad.planning.distribution import distribute
 from einsumad.planning.expansion import expand
 from einsumad.planning.held import products_held
 from einsumad.planning.options import in_force, progress_of_jacobians
+from einsumad.planning.reverse_bound import multiplied_in_reverse
 from einsumad.records import record, values
 from einsumad.rewriting import Progress, normalise
 
@@ -25,6 +26,8 @@ Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
 _MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
+_SECONDS_OF_A_VERTEX = 2e-4
+"""About the time that it takes to build one more order and its cost, for each node of what is differentiated."""
 
 
 @record
@@ -73,20 +76,32 @@ def jacobian(
 
     `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing. A Jacobian that is
     `symmetric` is made in reverse mode by the same products as in forward mode, each transposed: one of them is tried.
+    It is not even built where the elimination of vertices leaves little to gain.
     """
     modes = _modes_to_try(root, sources, strategy, symmetric=symmetric)
     progress = progress_of_jacobians() if progress is None else progress
     if len(modes) == 1:
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
-    built = {mode: _build(root, sources, mode, progress) for mode in modes}
+    built: dict[Mode, tuple[Node, ...]] = {}
     costs: dict[tuple[Node, ...], Cost] = {}
     known: dict[Node, Cost] = {}
     with products_held():
-        for nodes in built.values():
+        for mode in reversed(modes):
+            nodes = built[mode] = _build(root, sources, mode, progress)
             if nodes not in costs:
                 costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))), known)
-    chosen = min(modes, key=lambda mode: (costs[built[mode]].seconds(), modes.index(mode)))
-    return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in modes]))
+            if symmetric and mode == "cross-country" and _suffices(costs[nodes], root, sources):
+                break
+    tried = [mode for mode in modes if mode in built]
+    chosen = min(tried, key=lambda mode: costs[built[mode]].seconds())
+    return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in tried]))
+
+
+def _suffices(cost: Cost, root: Node, sources: Sequence[Node]) -> bool:
+    """Whether no second order is looked for: a call is short beside the search, and plain reverse mode takes more."""
+    if cost.seconds() > _SECONDS_OF_A_VERTEX * len(topological([root])):
+        return False
+    return cost.flops <= 2 * multiplied_in_reverse(root, sources)
 
 
 def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, symmetric: bool) -> tuple[Mode, ...]:
