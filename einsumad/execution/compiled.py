@@ -23,6 +23,7 @@ from einsumad.execution.masked import kept
 from einsumad.execution.memory import WORTH, keep_freed_memory
 from einsumad.execution.moves import MOVES
 from einsumad.execution.numba import UncompiledError, loop_compiler
+from einsumad.execution.selected import selected_product
 from einsumad.execution.tiles import tiled
 from einsumad.execution.windowed import windows_dot
 from einsumad.functions import general_function, is_own
@@ -92,11 +93,15 @@ def compile_plan(plan: Plan, *, loops: bool = False) -> CompiledPlan:
         return _compiled(plan, loops=False)
 
 
+_CALLED = (few_added, gram, kept, selected_product, tiled, windows_dot)
+"""What generated source calls by name, beside NumPy and what moves entries."""
+
+
 def _compiled(plan: Plan, *, loops: bool) -> CompiledPlan:
     if plan.peak_bytes >= WORTH:
         keep_freed_memory()
     source = lower(plan, loops=loops)
-    scope: dict[str, Any] = {function.__name__: function for function in (few_added, gram, kept, tiled, windows_dot)}
+    scope: dict[str, Any] = {function.__name__: function for function in _CALLED}
     scope |= {"np": np, **MOVES}
     if loops and "@loop" in source:
         scope["loop"] = loop_compiler()

@@ -12,6 +12,7 @@ smallest tensor on the way. Deltas and spread axes come last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 from math import prod
@@ -67,15 +68,15 @@ _WORTH_SHARING = 4
 """Terms of an entry from which a product costs more than a multiple of what was made before."""
 
 
-def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots with every product written in primitive steps."""
-    order = topological(roots)
+def binarise(roots: Sequence[Node], written: AbstractSet[Node] = frozenset()) -> tuple[Node, ...]:
+    """The roots with every product in primitive steps, but for those nodes that are written in such already."""
+    order = [node for node in topological(roots, written) if node not in written]
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}
     memo: dict[Node, Node] = {}
     settled: set[Node] = set()
     multiples = _multiples(order) if in_force().sharing else ()
     for node in order:
-        new = rebuild(node, [memo[operand] for operand in node.operands])
+        new = rebuild(node, [memo.get(operand, operand) for operand in node.operands])
         match new:
             case Einsum():
                 memo[node] = _in_steps(new, shared=node in multiples, summand=node in summands)
@@ -86,7 +87,7 @@ def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
                 memo[node] = new
         if not in_force().sharing:
             memo[node] = separate(memo[node], settled, node.digest)
-    return tuple([memo[root] for root in roots])
+    return tuple([memo.get(root, root) for root in roots])
 
 
 def _signed(node: Add) -> Sequence[Node]:
@@ -156,7 +157,11 @@ def _product(node: Einsum, *, summand: bool) -> Node:
         raise InternalError(f"a product of dtype {node.dtype} has the coefficient {node.coefficient}")
     stored_deltas = not in_force().compression and node.dtype.kind == "f"
     has_deltas = any(isinstance(operand, Unit) for operand in node.operands)
-    primitive = kind_of(node) not in (None, "write") and not (stored_deltas and has_deltas) and not _is_wasteful(node)
+    primitive = (
+        kind_of(node) not in (None, "write", "selected")
+        and not (stored_deltas and has_deltas)
+        and not _is_wasteful(node)
+    )
     if primitive and summand and _turns(node):
         view = einsum(node.operands, node.inputs, range(len(node.shape)), 1, node.dtype)
         return _multiple(view, node.coefficient)

@@ -33,6 +33,7 @@ from einsumad.planning.kernels import (
     Patched,
     Place,
     Put,
+    Selected,
     Sliced,
     Sum,
     Take,
@@ -152,7 +153,7 @@ def _work(kernel: Kernel, operands: Sequence[Shape], traffic: Sequence[int], sha
         case Group():
             numbers, calls = len(kernel.inputs) - len(kernel.masks), max(len(kernel.inputs) - 1, 1)
             return Cost(max(numbers - 1, 0) * size, moved, calls, loops=_rows(kernel.inputs, operands, shape, calls))
-        case Contract() | Sliced():
+        case Contract() | Selected() | Sliced():
             return _contraction_cost(kernel, operands, traffic, len(shape), dtype)
         case Sum():
             factors = sum([abs(coefficient) != 1 for coefficient in kernel.coefficients])
@@ -218,9 +219,19 @@ def _layout_cost(kernel: Layout, operand: Shape, moved: int, shape: Shape) -> Co
 
 
 def _contraction_cost(
-    kernel: Contract | Sliced, operands: Sequence[Shape], traffic: Sequence[int], rank: int, dtype: np.dtype
+    kernel: Contract | Selected | Sliced,
+    operands: Sequence[Shape],
+    traffic: Sequence[int],
+    rank: int,
+    dtype: np.dtype,
 ) -> Cost:
-    """A product and a sum of each pair; by slices also the product that is sliced, which stays in the cache."""
+    """A product and a sum of each pair; by slices also the product that is sliced, which stays in the cache.
+
+    With masks the result is read once more, for a NaN; where there is none the masks are not read.
+    """
+    if isinstance(kernel, Selected):
+        found = _contraction_cost(kernel.contract, operands[:2], [*traffic[:2], traffic[-1]], rank, dtype)
+        return replace(found, bytes=found.bytes + traffic[-1], calls=found.calls + 1)
     moved = sum(traffic)
     if isinstance(kernel, Contract):
         sizes = dict(zip(kernel.left + kernel.right, operands[0] + operands[1], strict=True))

@@ -31,6 +31,7 @@ from einsumad.planning.primitives import (
     always_inside,
     constant_value,
     in_turn,
+    is_mask,
     kind_of,
     numbers_in_order,
     single_summed,
@@ -73,6 +74,13 @@ class Contract(NamedTuple):
     left: Labels
     right: Labels
     symmetric: bool = False
+
+
+class Selected(NamedTuple):
+    """A contraction whose terms count only where the masks with these labels hold, which are the further operands."""
+
+    contract: Contract
+    masks: tuple[Labels, ...]
 
 
 class Sliced(NamedTuple):
@@ -220,6 +228,7 @@ Kernel: TypeAlias = (
     | Embed
     | Group
     | Contract
+    | Selected
     | Sliced
     | Sum
     | Joined
@@ -279,6 +288,8 @@ def _product_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
         case "contract":
             left, right = node.inputs
             return Contract(left, right), node.operands
+        case "selected":
+            return _selected_kernel(node)
         case "embed":
             return _embed_kernel(node)
         case "group":
@@ -306,6 +317,13 @@ def _map_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
     if not reads and numbers_in_order(size, sizes, found.strides, found.offset) and min(places) >= len(node.shape):
         return Merge(labels, at, places), (operand,)
     return (Window if reads else Overlap)(labels, at, places, found.strides, found.offset), (operand,)
+
+
+def _selected_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:
+    """The kernel of a contraction with masks, which come last."""
+    places = sorted(range(len(node.operands)), key=lambda k: is_mask(node.operands[k]))
+    left, right, *masks = [node.inputs[k] for k in places]
+    return Selected(Contract(left, right), tuple(masks)), tuple([node.operands[k] for k in places])
 
 
 def _embed_kernel(node: Einsum) -> tuple[Kernel, tuple[Node, ...]]:

@@ -27,6 +27,7 @@ from einsumad.planning.memory import Draft, Memory, assign_memory, physical_memo
 from einsumad.planning.primitives import constant_value, kind_of
 from einsumad.planning.refusal import refusal
 from einsumad.planning.schedule import TAKES_NUMBERS, Scheduled, schedule, thrifty
+from einsumad.planning.selected import with_selections
 from einsumad.planning.slices import product_shape, slice_count
 from einsumad.planning.steps import Constant, Operand, Step
 from einsumad.planning.stored import Stored, stored_or_made
@@ -122,7 +123,7 @@ def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
         steps = binarise(guarded(distribute(expand(roots))))
         if options.sharing:
             steps = share_contained(steps)
-        return with_rooted_weights(steps) if options.symmetry else steps
+        return with_selections(with_rooted_weights(steps) if options.symmetry else steps)
 
 
 def _check_stored(stored: Stored, roots: Sequence[Node]) -> None:

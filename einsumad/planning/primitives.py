@@ -13,6 +13,7 @@ layout      one operand: diagonal, permutation, another dtype, and either a sum 
 embed       at most one ordinary operand, written on a diagonal of zeros or spread over new axes
 group       entrywise product with broadcasting, selected by its masks at the very end
 contract    two operands and at least one sum; each summed index is in both
+selected    the same, with masks on the indices of either operand, outside of which terms do not count
 ==========  ============================================================================================
 
 Only constants, layouts without a sum and embeddings of no operand have a coefficient other than one: a
@@ -127,7 +128,7 @@ def kind_of(node: Einsum) -> str | None:
         return None
     if not summed:
         return "group"
-    return "contract" if _is_contraction(node) else None
+    return "contract" if _is_contraction(node) else "selected" if _is_selected(node) else None
 
 
 def _repeats(node: Einsum) -> bool:
@@ -139,6 +140,17 @@ def _is_contraction(node: Einsum) -> bool:
         return False
     first, second = map(set, node.inputs)
     return max(first ^ second, default=-1) < len(node.shape)
+
+
+def _is_selected(node: Einsum) -> bool:
+    """Whether a product is a contraction but for masks, each on indices of one of the two operands."""
+    factors = [k for k, operand in enumerate(node.operands) if operand.dtype != BOOL]
+    if len(factors) != 2 or len(node.operands) == 2:
+        return False
+    first, second = (set(node.inputs[k]) for k in factors)
+    if max(first ^ second, default=-1) >= len(node.shape):
+        return False
+    return all(first.issuperset(labels) or second.issuperset(labels) for labels in node.inputs)
 
 
 def _structural_kind(node: Einsum) -> str | None:

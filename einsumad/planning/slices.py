@@ -14,7 +14,7 @@ from math import prod
 
 from einsumad.graph import Einsum, Labels, Node, Shape
 from einsumad.planning.fusion import fused_kernel
-from einsumad.planning.kernels import Contract, Group, Kernel, Sliced
+from einsumad.planning.kernels import Contract, Group, Kernel, Selected, Sliced
 from einsumad.planning.options import in_force
 from einsumad.planning.primitives import kind_of
 from einsumad.planning.symmetric import is_symmetric_product
@@ -26,6 +26,8 @@ _SMALLEST_SLICE = 2**12
 def kernel_in_slices(node: Node, users: Callable[[Node], int]) -> tuple[Kernel, tuple[Node, ...]]:
     """The kernel of a node as :func:`fused_kernel` gives it, or one that takes in a large factor slice by slice."""
     kernel, operands = fused_kernel(node, users)
+    if isinstance(kernel, Selected) and in_force().symmetry and is_symmetric_product(node):
+        return kernel._replace(contract=kernel.contract._replace(symmetric=True)), operands
     if not isinstance(kernel, Contract):
         return kernel, operands
     if in_force().symmetry and is_symmetric_product(node):

@@ -29,7 +29,7 @@ def is_symmetric_product(node: Node) -> TypeGuard[Einsum]:
     if not isinstance(node, Einsum) or len(node.shape) != 2 or node.shape[0] != node.shape[1]:
         return False
     rows = node.shape[0]
-    if rows < _SMALLEST or rows * prod(node.operands[0].shape) < _LEAST_WORK:
+    if rows < _SMALLEST or rows * max([prod(operand.shape) for operand in node.operands]) < _LEAST_WORK:
         return False
     products = [
         k

@@ -35,6 +35,7 @@ from einsumad.planning.kernels import (
     Patched,
     Place,
     Put,
+    Selected,
     Sliced,
     Sum,
     Take,
@@ -128,7 +129,16 @@ def _layout(step: Step, kernel: Layout) -> str:
 
 
 def _contract(step: Step, kernel: Contract) -> str:
-    return _summed(step, [kernel.left, kernel.right]) + (", symmetric" if kernel.symmetric else "")
+    return _product_text(step, kernel, ())
+
+
+def _product_text(step: Step, kernel: Contract, masks: Sequence[Labels]) -> str:
+    text = _summed(step, [kernel.left, kernel.right, *masks], masks=len(masks))
+    return f"{text}, symmetric" if kernel.symmetric else text
+
+
+def _selected(step: Step, kernel: Selected) -> str:
+    return _product_text(step, kernel.contract, kernel.masks)
 
 
 def _sliced(step: Step, kernel: Sliced) -> str:
@@ -173,14 +183,15 @@ def _named(step: Step, labels: Labels) -> list[str]:
     return [names[label] for label in labels]
 
 
-def _summed(step: Step, inputs: Sequence[Labels]) -> str:
-    """The product of the operands with these labels, summed over those that the result lacks."""
+def _summed(step: Step, inputs: Sequence[Labels], masks: int = 0) -> str:
+    """The product of the operands with these labels, the last of them masks, summed over those the result lacks."""
     everything = [label for labels in inputs for label in labels]
     names = index_names(max([len(step.shape), *[label + 1 for label in everything]]))
     summed = sorted({label for label in everything if label >= len(step.shape)})
     head = f"sum_{''.join([names[label] for label in summed])} " if summed else ""
     factors = [_operand(step, k, [names[label] for label in labels]) for k, labels in enumerate(inputs)]
-    return head + " ".join(factors)
+    count = len(factors) - masks
+    return head + " ".join([*[f"[{mask}]" for mask in factors[count:]], *factors[:count]])
 
 
 def _embedded(step: Step, kernel: Embed) -> str:
@@ -322,6 +333,7 @@ _WRITERS: dict[type, Callable[[Step, Any], str]] = {
     Patched: _patched,
     Place: _placed,
     Put: _written,
+    Selected: _selected,
     Sliced: _sliced,
     Sum: _sum,
     Take: _read,

@@ -44,6 +44,21 @@ def test_jit_vmap_and_jacfwd(make: Any) -> None:
     np.testing.assert_allclose(jax.jacrev(make(ea.grad(f)))(w), EXPECTED, rtol=1e-12)
 
 
+def test_selected_infinities_under_jit_and_vmap() -> None:
+    """Whether a product is taken term by term is decided where the values are."""
+    chosen = np.array([[True, True, False], [False, True, False]])
+
+    def g(x: Any) -> Any:
+        return np.sum(np.where(chosen[:, :, None], (1 / x)[:, None, :], 0), axis=0)
+
+    infinite, finite = jnp.asarray([[2.0, 4.0], [0.0, 5.0]]), jnp.asarray([[2.0, 4.0], [1.0, 5.0]])
+    expected = [[0.5, 0.25], [np.inf, 0.45], [0, 0]]
+    for function in (ea.compile(g), jax.jit(ea.compile(g))):
+        np.testing.assert_allclose(function(infinite), expected, rtol=1e-12)
+    both = jax.jit(jax.vmap(ea.compile(g)))(jnp.stack([infinite, finite]))
+    np.testing.assert_allclose(both, [expected, [[0.5, 0.25], [1.5, 0.45], [0, 0]]], rtol=1e-12)
+
+
 def test_a_program_compiled_while_jax_traces_is_none_afterwards() -> None:
     """What a program holds is made of no traced array, also if its first call was within jit."""
     gradient = ea.compile(ea.grad(f))

@@ -24,6 +24,13 @@ Y = GENERATOR.normal(size=6)
 PLACES = np.array([0, 2, 1, 2])
 ROWS = np.array([[0, 3], [2, 2], [1, 0], [3, 1], [0, 0], [2, 3]])
 SPD = 3 * np.eye(3)
+CHOSEN = GENERATOR.random((6, 5)) < 0.5
+
+
+def selection_of(y: Any) -> Any:
+    """The sum of the chosen rows, for each column of choices."""
+    return np.sum(np.where(CHOSEN[:, :, None], y[:, None, :], 0), axis=0)
+
 
 VECTORS: dict[str, Any] = {
     "logistic": lambda w: np.sum(np.log1p(np.exp(-Y * (X @ w)))),
@@ -58,6 +65,7 @@ VECTORS: dict[str, Any] = {
     "a diagonal and more": lambda w: np.exp(w)[:, None] * (np.diag(w) + X[:4]),
     "one of two": lambda w: np.where(w > 0, 2 * np.sin(w), -np.cos(w)),
     "a count": lambda w: np.sum(w * np.sum(w > 0)),
+    "a selection in a product": lambda w: selection_of(1 / (X * w)),
 }
 MATRICES: dict[str, Any] = {
     "layers": lambda W: np.sum(np.tanh(X[:, :3] @ W) ** 2),
@@ -174,6 +182,17 @@ def test_infinities_and_masks(backend: Backend) -> None:
     x = np.array([0.0, -0.0, -1.0, np.inf, np.nan, 2.0])
     for order in (0, 1, 2):
         plan, values = plan_of(ea.derivative(f, order=order), x)
+        check_plan(plan, values, backend)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(6, 4), (6, 1), (6, 0)])
+def test_infinities_that_are_not_selected(backend: Backend, shape: tuple[int, int], dtype: Any) -> None:
+    x = np.where(GENERATOR.random(shape) < 0.2, 0, GENERATOR.uniform(0.5, 2, shape)).astype(dtype)
+    weights = np.arange(float(5 * shape[1])).reshape(5, shape[1]).astype(dtype)
+    for order, f in ((0, selection_of), (1, lambda y: np.sum(weights * selection_of(y) ** 2))):
+        plan, values = plan_of(ea.derivative(lambda x, f=f: f(1 / x), order=order), x)
+        assert any(isinstance(step.kernel, kernels.Selected) for step in plan.steps) == (shape[1] > 1)
         check_plan(plan, values, backend)
 
 

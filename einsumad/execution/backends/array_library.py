@@ -41,12 +41,14 @@ class Library:
     """What the Array API standard says of any library; those that can do more, or need more, override it.
 
     `takes_numbers` says whether functions of two arrays take a number of Python for one of them, `takes_device` whether
-    functions that make arrays take a device; `failures` are the errors of its linear algebra.
+    functions that make arrays take a device; `failures` are the errors of its linear algebra, and `either` calls the
+    first of two functions if an array without axes is true, else the second.
     """
 
     takes_numbers = False
     takes_device = True
     failures: tuple[type[Exception], ...] = (np.linalg.LinAlgError,)
+    either: Function = staticmethod(lambda holds, first, second: first() if bool(holds) else second())
 
     def __init__(self, name: str, namespace: Any) -> None:
         self.name = name

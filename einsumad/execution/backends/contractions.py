@@ -13,9 +13,10 @@ from typing import Any
 from einsumad.execution.backends.array_library import Array, Home
 from einsumad.execution.backends.context import Context, Operation, permuted
 from einsumad.execution.backends.entrywise import group
+from einsumad.execution.selected import selected_product_in
 from einsumad.graph import Labels, Shape
 from einsumad.planning.cost import Cost
-from einsumad.planning.kernels import Contract, Group, Sliced
+from einsumad.planning.kernels import Contract, Group, Selected, Sliced
 from einsumad.planning.steps import Step
 
 
@@ -40,6 +41,22 @@ def contract(step: Step, kernel: Contract, context: Context) -> Operation:
 
     def run(x: Array, y: Array) -> Array:
         return turn(home.xp.reshape(product(left(first(x)), right(second(y))), shape))
+
+    return run
+
+
+def selected(step: Step, kernel: Selected, context: Context) -> Operation:
+    """The sum over terms where masks hold: a plain product, unless that has a NaN."""
+    xp, either = context.home.xp, context.home.array_library.either
+    multiply = contract(step, kernel.contract, context)
+    wholes = [context.whole(step, k) for k in range(len(step.operands))]
+    labels = (kernel.contract.left, kernel.contract.right, *kernel.masks)
+
+    def run(*operands: Array) -> Array:
+        product = multiply(*operands[:2])
+        given = [whole(x) for whole, x in zip(wholes, operands, strict=True)]
+        undefined = xp.any(xp.isnan(product))
+        return either(undefined, lambda: selected_product_in(xp, given, labels, len(step.shape)), lambda: product)
 
     return run
 

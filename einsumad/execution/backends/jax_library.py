@@ -28,6 +28,7 @@ class JaxLibrary(Library):
         super().__init__("jax", jax.numpy)
         self.jax, self.special = jax, special
         self.canonical = jax.dtypes.canonicalize_dtype
+        self.either = jax.lax.cond
 
     def native(self, dtype: np.dtype) -> Any:
         """The dtype, in single precision where JAX has no other."""

@@ -12,7 +12,7 @@ from typing import Any
 from einsumad.execution.backends.array_library import Home
 from einsumad.execution.backends.array_plan import ArrayPlan, Ready
 from einsumad.execution.backends.context import Context, Operation, context_of
-from einsumad.execution.backends.contractions import contract, sliced
+from einsumad.execution.backends.contractions import contract, selected, sliced
 from einsumad.execution.backends.diagonals import patched, place
 from einsumad.execution.backends.elementwise_rows import apply
 from einsumad.execution.backends.entrywise import choose, group, sum_of
@@ -40,6 +40,7 @@ from einsumad.planning.kernels import (
     Patched,
     Place,
     Put,
+    Selected,
     Sliced,
     Sum,
     Take,
@@ -67,6 +68,7 @@ OPERATIONS: dict[type, Callable[[Step, Any, Context], Operation]] = {
     Patched: patched,
     Place: place,
     Put: put,
+    Selected: selected,
     Sliced: sliced,
     Sum: sum_of,
     Take: take,
@@ -74,7 +76,7 @@ OPERATIONS: dict[type, Callable[[Step, Any, Context], Operation]] = {
 }
 """For each kernel what makes its steps ready for a place."""
 
-_NEW = (Contract, Sliced, Call, Fill, AffineMap, OneHot, Inside, Put)
+_NEW = (Contract, Selected, Sliced, Call, Fill, AffineMap, OneHot, Inside, Put)
 """Kernels whose results share memory with no operand, in any library."""
 
 

@@ -21,6 +21,7 @@ from einsumad.execution.lowering.memory_order import order_of
 from einsumad.execution.lowering.numbers import with_named_numbers
 from einsumad.execution.lowering.operands import Registers, registers_of
 from einsumad.execution.lowering.patched import lower_patched
+from einsumad.execution.lowering.selected import lower_selected
 from einsumad.execution.lowering.slices import lower_sliced
 from einsumad.execution.lowering.structural import (
     lower_inside,
@@ -52,6 +53,7 @@ from einsumad.planning.kernels import (
     Patched,
     Place,
     Put,
+    Selected,
     Sliced,
     Sum,
     Take,
@@ -185,6 +187,7 @@ _LOWERINGS: dict[type, Callable[[Step, Any, Registers], list[str]]] = {
     Patched: lower_patched,
     Place: lower_place,
     Put: lower_put,
+    Selected: lower_selected,
     Sliced: lower_sliced,
     Sum: lower_sum,
     Take: lower_take,

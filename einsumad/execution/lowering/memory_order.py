@@ -25,6 +25,7 @@ from einsumad.planning.kernels import (
     Pad,
     Place,
     Put,
+    Selected,
     Sum,
     Take,
     Window,
@@ -44,8 +45,8 @@ def order_of(step: Step, registers: Registers) -> Order:
         return identity
     kernel = step.kernel
     match kernel:
-        case Contract():
-            return registers.orders.get(step.register) or product_text(step, kernel, registers)[1]
+        case Contract() | Selected():
+            return registers.orders.get(step.register) or _of_product(step, kernel, registers)
         case Layout():
             return _carried(step, kernel.labels, 0, registers)
         case Group() if goes_by_columns(step, kernel, registers):
@@ -63,6 +64,12 @@ def order_of(step: Step, registers: Registers) -> Order:
             position = _largest(step, registers)
             return identity if position is None else _carried(step, identity, position, registers)
     return identity
+
+
+def _of_product(step: Step, kernel: Contract | Selected, registers: Registers) -> Order:
+    """The order of a product of matrices."""
+    contract = kernel.contract if isinstance(kernel, Selected) else kernel
+    return product_text(step, contract, registers)[1]
 
 
 def _of_move(step: Step, kernel: Window | Pad | Take | Merge | Overlap | Put, registers: Registers) -> Order:
