@@ -42,7 +42,7 @@ def canonical_form(
         ranks = {node: place for place, node in enumerate(sorted(set(operands), key=order_key))}
         own = [ranks[operand] for operand in operands]
         find = _known_order if len(operands) <= _FEW else _order_equal_operands
-        order = find(tuple(own), tuple(map(tuple, inputs)), tuple(output))
+        order = list(find(tuple(own), tuple(map(tuple, inputs)), tuple(output)))
     return tuple([operands[k] for k in order]), _relabel([inputs[k] for k in order], output)
 
 
@@ -69,7 +69,7 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[La
     return tuple([tuple([new.setdefault(label, len(new)) for label in labels]) for labels in inputs])
 
 
-def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> list[int]:
+def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tuple[int, ...]:
     """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
 
     Operands with the same labels are interchangeable and stay together.
@@ -79,7 +79,7 @@ def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Label
     keys = [(rank, [places.get(label, last) for label in labels]) for rank, labels in zip(ranks, inputs, strict=True)]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], places) for a, b in pairwise(order)):
-        return order
+        return tuple(order)
     colours = _label_colours(ranks, inputs, output)
     classes: dict[tuple[int, Labels], dict[Labels, list[int]]] = {}
     for k, labels in enumerate(inputs):
@@ -88,18 +88,15 @@ def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Label
     groups = [list(classes[key].values()) for key in sorted(classes)]
     choices = prod([factorial(len(group)) for group in groups])
     if not 1 < choices <= _MOST_ORDERS_TRIED:
-        return list(chain.from_iterable(chain.from_iterable(groups)))
+        return tuple(chain.from_iterable(chain.from_iterable(groups)))
     candidates = (
         list(chain.from_iterable(chain.from_iterable(choice)))
         for choice in product(*(permutations(group) for group in groups))
     )
-    return min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output))
+    return tuple(min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output)))
 
 
-@lru_cache(maxsize=1024)
-def _known_order(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> list[int]:
-    """The same; nobody changes the list."""
-    return _order_equal_operands(ranks, inputs, output)
+_known_order = lru_cache(maxsize=1024)(_order_equal_operands)
 
 
 def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[int]) -> bool:

@@ -101,7 +101,7 @@ def _suffices(cost: Cost, root: Node, sources: Sequence[Node]) -> bool:
     """Whether no second order is looked for: a call is short beside the search, and plain reverse mode takes more."""
     if cost.seconds() > _SECONDS_OF_A_VERTEX * len(topological([root])):
         return False
-    return cost.flops <= 2 * multiplied_in_reverse(root, sources)
+    return cost.flops <= multiplied_in_reverse(root, sources)
 
 
 def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, symmetric: bool) -> tuple[Mode, ...]:

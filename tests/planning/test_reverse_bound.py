@@ -79,15 +79,22 @@ def test_two_are_compared_where_a_call_is_long():
     assert compared(network, *np.ones((6, 60, 60))) == ["reverse", "cross-country"]
 
 
+def rows_alike(w):
+    n = len(w)
+    i = np.arange(1.0, n + 1)
+    return np.sum(((n - np.sum(np.cos(w))) + i * (1 - np.cos(w)) - np.sin(w)) ** 2)
+
+
+def variance(x):
+    return np.sum((x - np.mean(x)) ** 2)
+
+
 @pytest.mark.whole_planner
-def test_two_are_compared_where_reverse_mode_takes_less():
+@pytest.mark.parametrize("f", [rows_alike, variance])
+@pytest.mark.parametrize("n", [200, 300])
+def test_two_are_compared_where_reverse_mode_takes_less(f, n):
     """Rows that are all alike but for a number: vertices eliminated one by one multiply matrices."""
-    i = np.arange(1.0, 201)
-
-    def loss(w):
-        return np.sum(((200 - np.sum(np.cos(w))) + i * (1 - np.cos(w)) - np.sin(w)) ** 2)
-
-    explained = ea.explain(ea.hessian(loss), np.ones(200))
+    explained = ea.explain(ea.hessian(f), np.ones(n))
     reverse, other = explained.choices[1].candidates
     assert (reverse.mode, other.mode, explained.choices[1].mode) == ("reverse", "cross-country", "reverse")
     assert 5 * reverse.cost.flops < other.cost.flops
