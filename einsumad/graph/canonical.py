@@ -7,7 +7,7 @@ is still legal and deterministic, and only sharing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise, permutations, product
 from math import factorial, prod
@@ -16,6 +16,7 @@ from typing import Any
 from einsumad.graph.nodes import Labels, Node, order_key
 
 _MOST_ORDERS_TRIED = 720
+_MOST_TOLD_APART = 64
 _FEW = 16
 """Operands up to which an order is kept: layers of one network are alike."""
 
@@ -74,29 +75,91 @@ def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Label
 
     Operands with the same labels are interchangeable and stay together.
     """
-    places = {label: position for position, label in enumerate(output)}
-    last = len(places)
-    keys = [(rank, [places.get(label, last) for label in labels]) for rank, labels in zip(ranks, inputs, strict=True)]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], places) for a, b in pairwise(order)):
-        return tuple(order)
-    colours = _label_colours(ranks, inputs, output)
+    numbers = {label: position for position, label in enumerate(output)}
+    order = _by_rank_and_labels(ranks, inputs, numbers)
+    if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], numbers) for a, b in pairwise(order)):
+        return order
+    return _least_order(ranks, inputs, output)
+
+
+_known_order = lru_cache(maxsize=1024)(_order_equal_operands)
+
+
+def _by_rank_and_labels(ranks: Labels, inputs: Sequence[Labels], numbers: Mapping[int, int]) -> tuple[int, ...]:
+    """The order of the operands by rank and the numbers of their labels, those without one last."""
+    last = len(numbers)
+    keys = [(rank, [numbers.get(label, last) for label in labels]) for rank, labels in zip(ranks, inputs, strict=True)]
+    return tuple(sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def _least_order(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tuple[int, ...]:
+    """The least order, by what it makes of the labels: of operands that are alike each is the first one in turn.
+
+    The search is that of B. McKay, Practical graph isomorphism (1981): one of several is told from the others, then
+    what follows from that. Where very much is alike, only a part of the orders is tried.
+    """
+    found: list[tuple[int, ...]] = []
+    waiting: list[Labels] = [output]
+    tried = 0
+    while waiting and (tried < _MOST_TOLD_APART or not found):
+        told = waiting.pop()
+        tried += 1
+        numbers = {label: position for position, label in enumerate(told)}
+        if _number_from(ranks, inputs, numbers):
+            found.append(_by_rank_and_labels(ranks, inputs, numbers))
+            continue
+        groups = _alike(ranks, inputs, _label_colours(ranks, inputs, told))
+        several = [group for group in groups if len(group) > 1]
+        if len(several) > 1:
+            first = [dict.fromkeys(inputs[members[0]]) for members in min(several, key=len)]
+            waiting += [(*told, *[label for label in labels if label not in told]) for labels in first]
+        else:
+            found += _orders_of(groups)
+    return min(found, key=lambda order: _relabel([inputs[k] for k in order], output))
+
+
+def _alike(ranks: Labels, inputs: Sequence[Labels], colours: Mapping[int, int]) -> list[list[list[int]]]:
+    """The operands by rank and colours; of those that are alike, the ones with the same labels together."""
     classes: dict[tuple[int, Labels], dict[Labels, list[int]]] = {}
     for k, labels in enumerate(inputs):
         alike = classes.setdefault((ranks[k], tuple([colours[label] for label in labels])), {})
         alike.setdefault(tuple(labels), []).append(k)
-    groups = [list(classes[key].values()) for key in sorted(classes)]
+    return [list(classes[key].values()) for key in sorted(classes)]
+
+
+def _orders_of(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[tuple[int, ...]]:
+    """All orders of what is alike, or one where these are too many."""
     choices = prod([factorial(len(group)) for group in groups])
-    if not 1 < choices <= _MOST_ORDERS_TRIED:
-        return tuple(chain.from_iterable(chain.from_iterable(groups)))
-    candidates = (
-        list(chain.from_iterable(chain.from_iterable(choice)))
-        for choice in product(*(permutations(group) for group in groups))
-    )
-    return tuple(min(candidates, key=lambda candidate: _relabel([inputs[k] for k in candidate], output)))
+    of_each = [permutations(group) if choices <= _MOST_ORDERS_TRIED else [group] for group in groups]
+    for choice in product(*of_each):
+        yield tuple(chain.from_iterable(chain.from_iterable(choice)))
 
 
-_known_order = lru_cache(maxsize=1024)(_order_equal_operands)
+def _number_from(ranks: Labels, inputs: Sequence[Labels], numbers: dict[int, int]) -> bool:
+    """Number labels, beginning with those that have a number; whether all have one in the end.
+
+    Operands of one rank are in order as soon as the numbers of their labels tell all of them apart: those of their
+    labels that have none get the next ones.
+    """
+    alike: dict[int, list[Labels]] = {}
+    for rank, labels in dict.fromkeys(zip(ranks, inputs, strict=True)):
+        alike.setdefault(rank, []).append(labels)
+    waiting = [alike[rank] for rank in sorted(alike)]
+    while waiting:
+        left: list[list[Labels]] = []
+        for operands in waiting:
+            found = {tuple([numbers.get(label, -1) for label in labels]): labels for labels in operands}
+            if len(found) < len(operands):
+                left.append(operands)
+                continue
+            for key in sorted(found):
+                for label in found[key]:
+                    if label not in numbers:
+                        numbers[label] = len(numbers)
+        if len(left) == len(waiting):
+            return False
+        waiting = left
+    return True
 
 
 def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[int]) -> bool:
@@ -119,7 +182,7 @@ def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output
             places.setdefault(label, []).append((rank, axis, labels))
     colours = {label: position for position, label in enumerate(output)}
     summed = {label for label in places if label not in colours}
-    members = {len(output): summed}
+    members = {len(output): set(summed)}
     colours.update(dict.fromkeys(summed, len(output)))
 
     def signature(label: int) -> tuple[tuple[int, int, tuple[int, ...]], ...]:

@@ -42,6 +42,27 @@ def test_letters_and_order_of_operands_play_no_part(written, data):
     verify([node])
 
 
+@settings(max_examples=max(200, settings().max_examples))
+@given(st.integers(2, 9), st.data())
+def test_letters_play_no_part_where_equal_factors_are_told_apart_by_what_they_lead_to(length, data):
+    """Chains of the same matrices from two axes of the result, as in Hessians of networks; some matrices repeat."""
+    kinds = data.draw(st.lists(st.integers(0, 5), min_size=length, max_size=length))
+    operands, inputs, size = [symbol("X", 2, 2)] * 2, [(0, 1), (0, 2)], 3
+    ends = [1, 2]
+    for kind in kinds:
+        for side in (0, 1):
+            operands += [symbol(f"W{kind}", 2, 2), symbol(f"m{kind}", 2, 2)]
+            inputs += [(ends[side], size), (0, size)]
+            ends[side], size = size, size + 1
+    output = data.draw(st.sampled_from([ends, [0, *ends], [0], [], [1, 2, *ends]]))
+    node = einsum(operands, inputs, output)
+    letters = data.draw(st.permutations(range(size)))
+    order = data.draw(st.permutations(range(len(operands))))
+    renamed = [tuple(letters[label] for label in inputs[k]) for k in order]
+    assert einsum([operands[k] for k in order], renamed, [letters[label] for label in output]) is node
+    verify([node])
+
+
 @settings(max_examples=max(150, settings().max_examples))
 @given(products())
 def test_the_canonical_form_has_the_value_that_was_written(written):
