@@ -5,15 +5,18 @@ Imports graph and functions. Nothing here simplifies: that is what rewriting is 
 
 from einsumad.calculus.derivative import Mode, derivative
 from einsumad.calculus.elimination import Choice, JacobianGraph, Simplify, eliminate
-from einsumad.calculus.local import flows, identity, is_active, local_jacobian
+from einsumad.calculus.local import Factors, Term, as_node, flows, identity, is_active, local_jacobian
 from einsumad.calculus.modes import active_nodes, pull, push
 
 __all__ = [
     "Choice",
+    "Factors",
     "JacobianGraph",
     "Mode",
     "Simplify",
+    "Term",
     "active_nodes",
+    "as_node",
     "derivative",
     "eliminate",
     "flows",

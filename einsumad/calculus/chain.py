@@ -12,9 +12,15 @@ from einsumad.graph import Einsum, Labels, Node, add, cast, einsum, product_dtyp
 
 def chain(left: Node, right: Node, middle: int) -> Node:
     """``sum over m of left[a, m] * right[m, b]`` over `middle` axes m."""
+    return chained(left, right, middle).node()
+
+
+def chained(left: Node, right: Node, middle: int) -> Factors:
+    """The same as a product that is no node yet."""
     lead, trail = len(left.shape) - middle, len(right.shape) - middle
     outer, shared = range(lead + trail), range(lead + trail, lead + trail + middle)
-    return einsum([left, right], [[*outer[:lead], *shared], [*shared, *outer[lead:]]], outer)
+    inputs = [(*outer[:lead], *shared), (*shared, *outer[lead:])]
+    return Factors([left, right], inputs, outer, 1, product_dtype([left, right]))
 
 
 def through(term: Term, other: Node, middle: int, *, first: bool) -> Node:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from einsumad.calculus.elimination import Choice, Simplify, eliminate
-from einsumad.calculus.local import identity
+from einsumad.calculus.local import as_node, identity
 from einsumad.calculus.modes import pull, push
 from einsumad.graph import Node, zero
 
@@ -22,7 +22,7 @@ def derivative(
     sources: Sequence[Node],
     mode: Mode = "reverse",
     order: Iterable[Node] | Choice = (),
-    simplify: Simplify = lambda edge: edge,
+    simplify: Simplify = as_node,
 ) -> tuple[Node, ...]:
     """The derivative of the root with respect to each source, as expressions that are not yet rewritten.
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
-from einsumad.calculus.chain import accumulate, chain
-from einsumad.calculus.local import local_jacobian
+from einsumad.calculus.chain import accumulate, chained
+from einsumad.calculus.local import Term, as_node, local_terms
 from einsumad.calculus.modes import active_nodes
 from einsumad.graph import Node
 from einsumad.records import record
 
-Simplify: TypeAlias = Callable[[Node], Node]
+Simplify: TypeAlias = Callable[[Term], Node]
+"""Makes an edge of a node, or of a product that is none yet."""
 
 
 @record(frozen=False, eq=True, repr=True)
@@ -28,10 +29,12 @@ class JacobianGraph:
     into: dict[Node, dict[Node, Node]] = field(default_factory=dict)
     out_of: dict[Node, dict[Node, Node]] = field(default_factory=dict)
 
-    def connect(self, user: Node, operand: Node, terms: list[Node], simplify: Simplify) -> None:
+    def connect(self, user: Node, operand: Node, terms: list[Term], simplify: Simplify) -> None:
         """Add a contribution to the edge from `operand` to `user`."""
         before = self.into.setdefault(user, {}).get(operand)
-        edge = simplify(accumulate(terms if before is None else [before, *terms]))
+        if before is not None:
+            terms = [before, *terms]
+        edge = simplify(terms[0] if len(terms) == 1 else accumulate([as_node(term) for term in terms]))
         self.into[user][operand] = edge
         self.out_of.setdefault(operand, {})[user] = edge
 
@@ -40,7 +43,7 @@ class JacobianGraph:
         outgoing, incoming = self.out_of.pop(vertex, {}), self.into.pop(vertex, {})
         for user, left in outgoing.items():
             for operand, right in incoming.items():
-                self.connect(user, operand, [chain(left, right, len(vertex.shape))], simplify)
+                self.connect(user, operand, [chained(left, right, len(vertex.shape))], simplify)
         for user in outgoing:
             del self.into[user][vertex]
         for operand in incoming:
@@ -56,10 +59,10 @@ def jacobian_graph(root: Node, sources: Sequence[Node], simplify: Simplify) -> J
     on_path = set(path)
     graph = JacobianGraph(path)
     for node in path:
-        by_operand: dict[Node, list[Node]] = {}
+        by_operand: dict[Node, list[Term]] = {}
         for position, operand in enumerate(node.operands):
             if operand in on_path:
-                by_operand.setdefault(operand, []).extend(local_jacobian(node, position))
+                by_operand.setdefault(operand, []).extend(local_terms(node, position))
         for operand, terms in by_operand.items():
             if terms:
                 graph.connect(node, operand, terms, simplify)
@@ -67,7 +70,7 @@ def jacobian_graph(root: Node, sources: Sequence[Node], simplify: Simplify) -> J
 
 
 def eliminate(
-    root: Node, sources: Sequence[Node], order: Iterable[Node] | Choice, simplify: Simplify = lambda edge: edge
+    root: Node, sources: Sequence[Node], order: Iterable[Node] | Choice, simplify: Simplify = as_node
 ) -> tuple[Node | None, ...]:
     """The Jacobians of the root with respect to the sources by eliminating all other vertices in the order given.
 

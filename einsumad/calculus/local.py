@@ -35,9 +35,14 @@ class Factors(NamedTuple):
 Term: TypeAlias = Node | Factors
 
 
+def as_node(term: Term) -> Node:
+    """The term as a node, whether it is one already or not."""
+    return term.node() if isinstance(term, Factors) else term
+
+
 def is_active(node: Node) -> bool:
     """Whether derivatives flow through the node: integers and booleans are locally constant."""
-    return bool(np.issubdtype(node.dtype, np.floating))
+    return node.dtype.kind == "f"
 
 
 def flows(node: Node, position: int) -> bool:
@@ -54,7 +59,7 @@ def flows(node: Node, position: int) -> bool:
 
 def local_jacobian(node: Node, position: int) -> tuple[Node, ...]:
     """Terms of the derivative of `node` with respect to its operand at `position`; no terms where it is zero."""
-    return tuple([term.node() if isinstance(term, Factors) else term for term in local_terms(node, position)])
+    return tuple([as_node(term) for term in local_terms(node, position)])
 
 
 def local_terms(node: Node, position: int) -> tuple[Term, ...]:

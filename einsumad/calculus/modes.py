@@ -36,8 +36,10 @@ def _reached(order: Sequence[Node], sources: Sequence[Node], passes: Callable[[N
     """The sources, and the nodes that have a slot that passes something on from one that is reached."""
     reached = set(sources)
     for node in order:
-        if any(operand in reached and passes(node, position) for position, operand in enumerate(node.operands)):
-            reached.add(node)
+        for position, operand in enumerate(node.operands):
+            if operand in reached and passes(node, position):
+                reached.add(node)
+                break
     return reached
 
 

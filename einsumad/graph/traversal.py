@@ -61,7 +61,7 @@ def dependents(roots: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
 
 def rebuild(node: Node, operands: Sequence[Node]) -> Node:
     """The node with other operands of the same shapes."""
-    if all(new is old for new, old in zip(operands, node.operands, strict=True)):
+    if node.operands == tuple(operands):
         return node
     match node:
         case Einsum():

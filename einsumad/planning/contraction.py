@@ -40,7 +40,7 @@ from einsumad.graph import (
     unit,
     zero,
 )
-from einsumad.planning.held import hold
+from einsumad.planning.held import hold, once
 from einsumad.planning.maps import Applied, apply_maps, written
 from einsumad.planning.masks import apply_masks, without_stretched_axes
 from einsumad.planning.nesting import nested
@@ -68,7 +68,13 @@ _WORTH_SHARING = 4
 """Terms of an entry from which a product costs more than a multiple of what was made before."""
 
 
-def binarise(roots: Sequence[Node], written: AbstractSet[Node] = frozenset()) -> tuple[Node, ...]:
+@once
+def binarise(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """The roots with every product in primitive steps."""
+    return binarise_beside(frozenset(), roots)
+
+
+def binarise_beside(written: AbstractSet[Node], roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with every product in primitive steps, but for those nodes that are written in such already."""
     order = [node for node in topological(roots, written) if node not in written]
     summands = {operand for node in order if isinstance(node, Add) for operand in _signed(node)}

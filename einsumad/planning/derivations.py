@@ -138,7 +138,7 @@ def _derivatives(request: Request, asked: Asked) -> Derived:
     choices: list[Choice] = []
     sources = asked.sources
     for root in asked.roots:
-        tensors = _tensors_of(root, asked, max(request.orders, default=0), request.strategy, choices)
+        tensors = _tensors_of(root, asked, request, choices)
         for order in request.orders:
             for which in product(range(len(sources)), repeat=order):
                 tensor = _arranged(tensors, which, root, sources)
@@ -146,19 +146,18 @@ def _derivatives(request: Request, asked: Asked) -> Derived:
     return Derived(asked.settled(outputs), tuple(choices))
 
 
-def _tensors_of(
-    root: Node, asked: Asked, highest: int, strategy: Strategy, choices: list[Choice]
-) -> dict[tuple[int, ...], Node]:
+def _tensors_of(root: Node, asked: Asked, request: Request, choices: list[Choice]) -> dict[tuple[int, ...], Node]:
     """The derivative tensors up to an order, one for each sorted tuple of sources: the others are transposes."""
     tensors: dict[tuple[int, ...], Node] = {(): root}
-    sources = asked.sources
+    sources, highest = asked.sources, max(request.orders, default=0)
     for order in range(1, highest + 1):
         lower = {which: node for which, node in tensors.items() if len(which) == order - 1}
+        beside = tuple([node for which, node in tensors.items() if len(which) in request.orders])
         for which, node in lower.items():
             first = which[-1] if which else 0
             symmetric = order == 2 and not root.shape and len(sources) == 1
             choice = asked.jacobian(
-                node, sources[first:], strategy, tuple(lower.values()), further=order < highest, symmetric=symmetric
+                node, sources[first:], request.strategy, beside, further=order < highest, symmetric=symmetric
             )
             choices.append(choice)
             tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
@@ -265,7 +264,7 @@ def _second_derivatives(asked: Asked, residuals: Sequence[Node], choices: list[C
     """The second derivatives of the loss with respect to the leaves that stand for residuals, at the residuals."""
     loss = asked.roots[-1]
     within = replace(asked, roots=[loss], sources=asked.directions, directions=())
-    tensors = _tensors_of(loss, within, 2, "auto", choices)
+    tensors = _tensors_of(loss, within, Request("derivatives", (2,)), choices)
     count = range(len(residuals))
     pairs = [(m, n) for m in count for n in count]
     found = [_arranged(tensors, pair, loss, asked.directions) for pair in pairs]

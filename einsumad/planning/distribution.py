@@ -36,7 +36,7 @@ from einsumad.graph import (
 )
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import total_cost
-from einsumad.planning.held import progress_of_plans
+from einsumad.planning.held import once, progress_of_plans
 from einsumad.planning.primitives import is_mask
 from einsumad.rewriting import normalise
 
@@ -54,6 +54,7 @@ class Written(NamedTuple):
     maps: tuple[Placed, ...]
 
 
+@once
 def distribute(roots: Sequence[Node]) -> tuple[Node, ...]:
     """The roots with such products opened, in normal form, where the plan of that is estimated to be faster."""
     sums: dict[Node, tuple[Written, ...]] = {}

@@ -18,6 +18,9 @@ _known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()
 
 def may_be_infinite(node: Node) -> bool:
     """Whether the node may be infinite or undefined though the leaves are finite."""
+    known = _known.get(node)
+    if known is not None:
+        return known
     stack = [node]
     while stack:
         found = stack[-1]

@@ -135,4 +135,4 @@ def _renaming(factors: Iterable[Factor]) -> dict[int, int]:
 
 def size_of(labels: Iterable[int], sizes: dict[int, int]) -> int:
     """The number of entries of a tensor with these labels."""
-    return prod(sizes[label] for label in labels)
+    return prod([sizes[label] for label in labels])

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from einsumad.functions import apply
 from einsumad.graph import BOOL, Einsum, Elementwise, Leaf, Node, Structural, einsum, rebuild, topological, zero
-from einsumad.planning.contraction import binarise
+from einsumad.planning.contraction import binarise_beside
 from einsumad.planning.finiteness import may_be_infinite
 from einsumad.planning.primitives import has_sum, is_mask, kind_of
 from einsumad.planning.support import Placed, Supports
@@ -70,7 +70,7 @@ class _Selections:
                 found.update(dict.fromkeys(self._outside(factor, held, met)))
         if not found:
             return node
-        masks = binarise([mask for mask, _ in found], self.written)
+        masks = binarise_beside(self.written, [mask for mask, _ in found])
         inputs = [*node.inputs, *[labels for _, labels in found]]
         return einsum([*node.operands, *masks], inputs, range(len(node.shape)), 1, node.dtype)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Literal, TypeAlias
 
-from einsumad.calculus import JacobianGraph, Mode, active_nodes, derivative
+from einsumad.calculus import Factors, JacobianGraph, Mode, Simplify, Term, active_nodes, derivative
 from einsumad.graph import Einsum, Node, Unit, topological
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
@@ -20,7 +20,7 @@ from einsumad.planning.held import products_held
 from einsumad.planning.options import in_force, progress_of_jacobians
 from einsumad.planning.reverse_bound import multiplied_in_reverse
 from einsumad.records import record, values
-from einsumad.rewriting import Progress, normalise
+from einsumad.rewriting import Progress, normal_product, normalise, product_of
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
@@ -28,6 +28,7 @@ _MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
 _SECONDS_OF_A_VERTEX = 2e-4
 """About the time that it takes to build one more order and its cost, for each node of what is differentiated."""
+_FEW_VERTICES, _FAR_MORE = 20, 2
 
 
 @record
@@ -89,7 +90,7 @@ def jacobian(
         for mode in reversed(modes):
             nodes = built[mode] = _build(root, sources, mode, progress)
             if nodes not in costs:
-                costs[nodes] = total_cost(binarise(distribute(expand((*nodes, *beside)))), known)
+                costs[nodes] = total_cost(binarise(distribute(expand((*beside, *nodes)))), known)
             if symmetric and mode == "cross-country" and _suffices(costs[nodes], root, sources):
                 break
     tried = [mode for mode in modes if mode in built]
@@ -98,10 +99,11 @@ def jacobian(
 
 
 def _suffices(cost: Cost, root: Node, sources: Sequence[Node]) -> bool:
-    """Whether no second order is looked for: a call is short beside the search, and plain reverse mode takes more."""
-    if cost.seconds() > _SECONDS_OF_A_VERTEX * len(topological([root])):
+    """Whether no second order is looked for: that takes long, a call is short, plain reverse mode takes far more."""
+    vertices = len(topological([root]))
+    if vertices < _FEW_VERTICES or cost.seconds() > _SECONDS_OF_A_VERTEX * vertices:
         return False
-    return cost.flops <= multiplied_in_reverse(root, sources)
+    return _FAR_MORE * cost.flops <= multiplied_in_reverse(root, sources)
 
 
 def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, symmetric: bool) -> tuple[Mode, ...]:
@@ -125,10 +127,21 @@ def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, sy
 
 def _build(root: Node, sources: Sequence[Node], mode: Mode, progress: Progress) -> tuple[Node, ...]:
     if mode == "cross-country":
-        computed = frozenset(topological([root]))
-        edges = derivative(root, sources, mode, LeastMarkowitz(), lambda e: normalise([e], progress, computed)[0])
+        edges = derivative(root, sources, mode, LeastMarkowitz(), _edges_over(root, progress))
         return normalise(edges, progress)
     return normalise(derivative(root, sources, mode), progress)
+
+
+def _edges_over(root: Node, progress: Progress) -> Simplify:
+    """What brings edges into normal form; the nodes that are differentiated are computed anyway, and stay."""
+    computed = frozenset(topological([root]))
+
+    def simplify(edge: Term) -> Node:
+        if isinstance(edge, Factors):
+            return normal_product(product_of(*edge), progress, computed)
+        return normalise([edge], progress, computed)[0]
+
+    return simplify
 
 
 class LeastMarkowitz:

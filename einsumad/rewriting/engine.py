@@ -55,23 +55,59 @@ def normalise(
     current = tuple(roots)
     progress = Progress() if progress is None else progress
     for _ in range(_MOST_PASSES):
-        order = topological(current, settled)
-        found = [node for node in order if node in settled]
-        opened = [node for node in order if node.operands and node not in settled]
-        users = Counter([*current, *found, *found, *[operand for node in opened for operand in node.operands]])
-        parts = set() if _MAPS.isdisjoint(map(type, order)) else read_in_parts(opened, users)
-        context = Context(users, progress.fired, parts, progress.most_operands, progress.notes)
-        following = _one_pass(current, opened, context, progress)
-        if following == current:
-            return current
+        opened, context = _surroundings(current, progress, settled)
+        following = _one_pass(current, opened, context, progress, _joining(opened, context))
+        if following == current or _stand_on(settled, following):
+            return following
         current = following
     raise InternalError(f"no normal form after {_MOST_PASSES} passes over {len(topological(current))} nodes")
 
 
-def _one_pass(roots: Sequence[Node], order: Sequence[Node], context: Context, progress: Progress) -> tuple[Node, ...]:
-    """The roots after the rules were applied to the nodes in `order`, operands first; all others stay."""
+def normal_product(work: Product, progress: Progress, settled: AbstractSet[Node] = frozenset()) -> Node:
+    """The normal form of a product that is no node yet: rules take their steps before one is made of it.
+
+    What is read along maps is looked for once it is a node, and so are sums over nothing.
+    """
+    if any(0 in operand.shape for operand in work.operands):
+        return normalise([work.build()], progress, settled)[0]
+    opened, context = _surroundings(work.operands, progress, settled)
+    joining = _joining([*opened, work], context)
+    work.operands = list(_one_pass(work.operands, opened, context, progress, joining))
+    operands = tuple(work.operands)
+    context.joins_user = False
+    made = _finished(work, context, progress.left_out)
+    context.made(made, operands)
+    found = _rewrite(made, context, progress, finished=True)
+    if _MAPS.isdisjoint(map(type, found.operands)) and _stand_on(settled, [found]):
+        return found
+    return normalise([found], progress, settled)[0]
+
+
+def _surroundings(
+    roots: Sequence[Node], progress: Progress, settled: AbstractSet[Node]
+) -> tuple[Sequence[Node], Context]:
+    """The nodes that rules are applied to, operands first, and what rules may know of them."""
+    order = topological(roots, settled)
+    found = [node for node in order if node in settled]
+    opened = [node for node in order if node.operands and node not in settled]
+    users = Counter([*roots, *found, *found, *[operand for node in opened for operand in node.operands]])
+    parts = set() if _MAPS.isdisjoint(map(type, order)) else read_in_parts(opened, users)
+    return opened, Context(users, progress.fired, parts, progress.most_operands, progress.notes)
+
+
+def _stand_on(settled: AbstractSet[Node], roots: Sequence[Node]) -> bool:
+    """Whether all operands of the roots are settled or have none: another pass would meet what this one has met."""
+    return all(operand in settled for root in roots for operand in root.operands if operand.operands)
+
+
+def _one_pass(
+    roots: Sequence[Node], order: Sequence[Node], context: Context, progress: Progress, joining: AbstractSet[Node]
+) -> tuple[Node, ...]:
+    """The roots after the rules were applied to the nodes in `order`, operands first; all others stay.
+
+    Those that are `joining` have one user, which is a product that opens them.
+    """
     memo: dict[Node, Node] = {}
-    joining = _joining(order, context)
     for node in order:
         context.joins_user = node in joining
         if memo.keys().isdisjoint(node.operands):
@@ -98,13 +134,13 @@ def _over(node: Node, changed: Mapping[Node, Node], context: Context, progress: 
     return _finished(work, context, progress.left_out)
 
 
-def _joining(order: Sequence[Node], context: Context) -> set[Node]:
+def _joining(order: Sequence[Node | Product], context: Context) -> set[Node]:
     """The products whose only user is a product of the same dtype."""
     users = context.users
     return {
         operand
         for node in order
-        if isinstance(node, Einsum)
+        if isinstance(node, Einsum | Product)
         for operand in node.operands
         if isinstance(operand, Einsum) and users[operand] == 1 and operand.dtype == node.dtype
     }
@@ -116,8 +152,9 @@ def _rewrite(node: Node, context: Context, progress: Progress, *, finished: bool
     for _ in range(_MOST_STEPS):
         freedom = _freedom(node, context)
         known = stable.get(node, ())
-        if known and any(not freedom & ~tried for tried in known):
-            return node
+        for tried in known:
+            if not freedom & ~tried:
+                return node
         rule, following = _first_applied(node, context, progress.left_out, finished=finished)
         if rule is None:
             stable[node] = (freedom, *[tried for tried in known if tried & ~freedom])

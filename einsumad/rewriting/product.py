@@ -5,7 +5,7 @@ Owns that record. Imports the graph. Invariant: `build` gives the product node o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain
@@ -87,6 +87,19 @@ class Product:
         """The product node; output labels that lost their operand are covered by ones."""
         self.cover()
         return einsum(self.operands, self.inputs, range(self.rank), self.coefficient, self.dtype)
+
+
+def product_of(
+    operands: Iterable[Node], inputs: Sequence[Sequence[int]], output: Sequence[int], coefficient: Number, dtype: Any
+) -> Product:
+    """The working form of a product that is no node; labels may be any integers."""
+    names = {label: axis for axis, label in enumerate(output)}
+    work = Product(coefficient, list(operands), [], len(names), (), dtype)
+    for labels in inputs:
+        work.inputs.append(tuple([names.setdefault(label, len(names)) for label in labels]))
+    sizes = work.sizes()
+    work.shape = tuple([sizes[axis] for axis in range(work.rank)])
+    return work
 
 
 def open_product(node: Einsum) -> Product:

@@ -56,13 +56,16 @@ class Context:
 
     def replaced(self, old: Node, new: Node, operands: Sequence[Node]) -> None:
         """Count users anew where a node takes the place of another, whose operands are these by now."""
-        if new is old:
-            return
+        if new is not old:
+            self.made(new, operands, max(self.users[old], 1))
+            self.users[old] = 0
+
+    def made(self, new: Node, operands: Sequence[Node], count: int = 1) -> None:
+        """Count users anew where a node, which gets so many, is made of what had these operands."""
         users = self.users
         if not users[new]:
             self._count(new.operands, 1)
-        users[new] += max(users[old], 1)
-        users[old] = 0
+        users[new] += count
         self._count(operands, -1)
 
     def _count(self, operands: Sequence[Node], change: int) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from einsumad.calculus import Mode, active_nodes, derivative
+from einsumad.calculus import Mode, Term, active_nodes, as_node, derivative
 from einsumad.execution.reference import evaluate
 from einsumad.graph import Leaf, Node
 from einsumad.graph.verify import verify
@@ -17,8 +17,8 @@ Array = np.ndarray[Any, Any]
 MODES: tuple[Mode, ...] = ("forward", "reverse", "cross-country")
 
 
-def normal(node: Node) -> Node:
-    return normalise([node])[0]
+def normal(term: Term) -> Node:
+    return normalise([as_node(term)])[0]
 
 
 def jacobians(
@@ -27,7 +27,7 @@ def jacobians(
     """The derivative in each source, checked for legality; cross-country in a random order of elimination."""
     active = active_nodes([root], sources)
     vertices = [active[k] for k in np.random.default_rng(seed).permutation(len(active))]
-    keep: Callable[[Node], Node] = normal if simplify else lambda edge: edge
+    keep = normal if simplify else as_node
     found = derivative(root, sources, mode, vertices, keep)
     for node, source in zip(found, sources, strict=True):
         assert node.shape == root.shape + source.shape

@@ -65,18 +65,36 @@ def compared(f: Callable[..., Any], *arrays: Any) -> list[str]:
 
 def network(first, x, *weights):
     for weight in (first, *weights):
+        x = np.maximum(x @ weight, 0)
+    return np.sum(np.log(np.sum(np.exp(x), axis=1)))
+
+
+def smooth(first, x, *weights):
+    for weight in (first, *weights):
         x = np.tanh(x @ weight)
     return np.sum(np.log(np.sum(np.exp(x), axis=1)))
 
 
-@pytest.mark.whole_planner
-def test_one_order_is_enough_where_a_call_is_short():
-    assert compared(network, *np.ones((6, 8, 8))) == ["cross-country"]
+def banded(x):
+    return np.sum(np.tanh(np.diff(x)) ** 2) + np.sum(x**4)
 
 
 @pytest.mark.whole_planner
-def test_two_are_compared_where_a_call_is_long():
-    assert compared(network, *np.ones((6, 60, 60))) == ["reverse", "cross-country"]
+def test_one_order_is_enough_where_a_call_is_short_and_plain_reverse_mode_takes_far_more():
+    assert compared(network, *np.ones((11, 10, 10))) == ["cross-country"]
+
+
+@pytest.mark.whole_planner
+@pytest.mark.parametrize(
+    ("f", "arrays"),
+    [
+        pytest.param(network, np.ones((11, 150, 150)), id="a call is long"),
+        pytest.param(smooth, np.ones((6, 8, 8)), id="plain reverse mode takes 1.5 times as much"),
+        pytest.param(banded, np.ones((1, 20)), id="a second order is soon built"),
+    ],
+)
+def test_two_are_compared_where_it_may_pay_or_costs_little(f, arrays):
+    assert compared(f, *arrays) == ["reverse", "cross-country"]
 
 
 def rows_alike(w):

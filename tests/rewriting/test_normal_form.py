@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from einsumad.execution.reference import evaluate
 from einsumad.graph import (
@@ -19,10 +20,12 @@ from einsumad.graph import (
     Unit,
     Zero,
     count_users,
+    einsum,
+    product_dtype,
     topological,
 )
 from einsumad.graph.verify import verify
-from einsumad.rewriting import Progress, normalise
+from einsumad.rewriting import Progress, normal_product, normalise, product_of
 from einsumad.rewriting.flatten import MOST_TERMS, is_layout
 from einsumad.rewriting.rules import MOST_OPERANDS
 from einsumad.rewriting.sums import split_coefficient
@@ -164,3 +167,21 @@ def test_what_was_tried_before_changes_no_normal_form(first: Program, second: Pr
     normalise([second.root], progress)
     for roots in ([first.root], [first.root, second.root], [second.root, second.root, first.root]):
         assert normalise(roots, progress) == normalise(roots)
+
+
+@HUNDREDS
+@given(programs(POLYNOMIAL), st.data())
+def test_a_product_that_is_no_node_yet_has_the_normal_form_of_the_node(program: Program, data: st.DataObject):
+    """Of two nodes in normal form over some of their axes; what lies below one of them may be settled."""
+    nodes = normalise([program.root, *[node for node in topological([program.root]) if node.dtype.kind == "f"]])
+    left, right = (data.draw(st.sampled_from([node for node in nodes if node.dtype.kind == "f"])) for _ in range(2))
+    rank = len(left.shape)
+    places = [[k for k, size in enumerate(left.shape) if size == other] for other in right.shape]
+    inputs = [range(rank), [data.draw(st.sampled_from([*same, rank + axis])) for axis, same in enumerate(places)]]
+    output = [label for label in {*inputs[0], *inputs[1]} if data.draw(st.booleans())]
+    settled = frozenset(topological([left])) if data.draw(st.booleans()) else frozenset[Node]()
+    work = product_of([left, right], inputs, output, 3, product_dtype([left, right]))
+    node = einsum([left, right], inputs, output, 3)
+    found = normal_product(work, Progress(), settled)
+    assert found is normalise([node], None, settled)[0]
+    verify([found])

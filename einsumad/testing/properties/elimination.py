@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from einsumad.calculus import active_nodes, derivative
+from einsumad.calculus import Term, active_nodes, as_node, derivative
 from einsumad.graph import Node
 from einsumad.rewriting import Progress, normalise
 from einsumad.testing.point import Array
@@ -77,16 +77,15 @@ def _versions(probe: Probe, graph: Graph) -> Iterator[tuple[Node, ...]]:
     progress = Progress()
 
     @cache
-    def normal(node: Node) -> Node:
+    def normal_form(node: Node) -> Node:
         return normalise([node], progress)[0]
 
+    def normal(edge: Term) -> Node:
+        return normal_form(as_node(edge))
+
     for number, order in enumerate(orders):
-        simplify = normal if number % 2 else _as_it_is
+        simplify = normal if number % 2 else as_node
         yield normalise(derivative(graph.root, graph.sources, "cross-country", order, simplify), progress)
-
-
-def _as_it_is(node: Node) -> Node:
-    return node
 
 
 def reference_interpreter(probe: Probe) -> Iterator[Finding]:
