@@ -13,8 +13,6 @@ from functools import cached_property
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.cache import count_found, run
 from einsumad.frontend.ends import End, end_of, forms_of
@@ -23,8 +21,8 @@ from einsumad.frontend.met import in_trace
 from einsumad.frontend.requests import Asked, Ready, answer_and_source, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of, results_of
 from einsumad.frontend.tensor import Tensor
-from einsumad.frontend.tracing import Arguments, Trace, Variables, taken_apart, trace, walked
-from einsumad.frontend.trees import Tree, flatten, unflatten
+from einsumad.frontend.tracing import Arguments, Trace, Variables, Walked, taken_apart, trace, walked
+from einsumad.frontend.trees import Tree, flatten, leaf_tree, unflatten
 from einsumad.frontend.walking import Walk
 from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key, products_held
@@ -80,9 +78,9 @@ class Transform:
             args_of_f, direction = self._split(args)
             given = taken_apart(args_of_f, self.argnums, kwargs)
             with copies_within(self.memory_limit):
-                values = given.values()
-            if values is not None and (self.in_structure is None or given.tree.is_leaf()):
-                return self._answer_on_walk(given, values, kwargs, direction)
+                on_walk = self._walked(given, kwargs)
+            if on_walk is not None:
+                return self._answer_on_walk(given, *on_walk, direction)
         asked, found = self.ask(*args, **kwargs)
         return self._found(found, asked)[0]
 
@@ -112,19 +110,23 @@ class Transform:
             outputs, ready = answer_and_source(asked, self.memory_limit)
         return self.arrange(found, outputs), ready
 
-    def _answer_on_walk(
-        self, given: Arguments, values: Sequence[np.ndarray], kwargs: dict[str, Any], direction: tuple[list[Any], Tree]
-    ) -> Any:
-        """Call the function; compute by what is known where it came to, or find that and keep it there."""
+    def _walked(self, given: Arguments, kwargs: dict[str, Any]) -> tuple[Walk, Walked] | None:
+        """Call the function on a walk, unless there is an argument that goes on none."""
+        values = given.values() if self.in_structure is None or given.tree.is_leaf() else None
+        if values is None:
+            return None
         walk = Walk(values, lambda: given.labels(self.names), Tensor)
-        with copies_within(self.memory_limit):
-            outputs, tree, places, came = walked(self.function, given, kwargs, walk)
+        return walk, walked(self.function, given, kwargs, walk)
+
+    def _answer_on_walk(self, given: Arguments, walk: Walk, at: Walked, direction: tuple[list[Any], Tree]) -> Any:
+        """Compute by what is known where the walk came to, or find that and keep it there."""
+        outputs, tree, places, came = at
         forms = forms_of(*direction, given.tree)
         question = (self.request, self.scalar, self.in_structure is None, places, forms, planning_key())
         end = None if came is None or forms is None else came.ends.get(question)
         if end is not None:
             return self._again(end, end.trace(given.tree, tree), end.values(walk, direction[0]))
-        variables = Variables(walk.variables(len(values)), tuple(given.originals), given.tree)
+        variables = Variables(walk.variables(len(given.originals)), tuple(given.originals), given.tree)
         found = Trace(variables, tuple([x.node for x in outputs]), tree)
         asked = self._asked(found, direction)
         answer, ready = self._found(found, asked)
@@ -192,7 +194,7 @@ def check_outputs(found: Trace, name: str) -> None:
 
 def nested(found: Trace, flat: Sequence[Any], order: int) -> Any:
     """Tensors for all tuples of `order` variables as a tree of trees of the arguments."""
-    if order == 0:
+    if order == 0 or found.variables.tree is leaf_tree():
         return flat[0]
     step = len(flat) // max(1, len(found.variables.leaves))
     parts = [nested(found, flat[k * step : (k + 1) * step], order - 1) for k in range(len(found.variables.leaves))]

@@ -65,6 +65,9 @@ def register(namespace: str, kind: type, apart: Callable[[Any], Any], together: 
 
 def unflatten(spec: Tree, leaves: Sequence[Any]) -> Any:
     """The tree of this shape with these leaves."""
+    if spec is leaf_tree():
+        (leaf,) = leaves
+        return leaf
     return _optree().tree_unflatten(spec, leaves)
 
 

@@ -216,8 +216,11 @@ class Walk:
     def _key(self, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Key | None:
         """What tells a call from all others; None where it may depend on more. Arrays that are new get their place."""
         key: list[Any] = [function]
+        handle = self._handle
         for x in (*args, *options.values()) if options else args:
-            if not self._enter(x, function, args, key):
+            if type(x) is handle and x.entries.walk is self:
+                key.append(x.entries.place)
+            elif not self._enter(x, function, args, key):
                 return None
         if options:
             key.append(tuple(options))
