@@ -18,7 +18,7 @@ from einsumad.graph.nodes import Labels, Node, order_key
 _MOST_ORDERS_TRIED = 720
 _MOST_TOLD_APART = 64
 _FEW = 16
-"""Operands up to which an order is kept: layers of one network are alike."""
+"""Operands up to which an order is kept, for layers of one network are alike."""
 
 
 def canonical_form(
@@ -73,12 +73,14 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[La
 def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tuple[int, ...]:
     """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
 
-    Operands with the same labels are interchangeable and stay together.
+    Operands with the same labels are interchangeable and stay together. Few of them are mostly told apart by the labels
+    of the output.
     """
-    numbers = {label: position for position, label in enumerate(output)}
-    order = _by_rank_and_labels(ranks, inputs, numbers)
-    if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], numbers) for a, b in pairwise(order)):
-        return order
+    if len(ranks) <= _FEW:
+        numbers = {label: position for position, label in enumerate(output)}
+        order = _by_rank_and_labels(ranks, inputs, numbers)
+        if all(ranks[a] != ranks[b] or _told_apart(inputs[a], inputs[b], numbers) for a, b in pairwise(order)):
+            return order
     return _least_order(ranks, inputs, output)
 
 
@@ -115,7 +117,7 @@ def _least_order(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tup
             waiting += [(*told, *[label for label in labels if label not in told]) for labels in first]
         else:
             found += _orders_of(groups)
-    return min(found, key=lambda order: _relabel([inputs[k] for k in order], output))
+    return found[0] if len(found) == 1 else min(found, key=lambda order: _relabel([inputs[k] for k in order], output))
 
 
 def _alike(ranks: Labels, inputs: Sequence[Labels], colours: Mapping[int, int]) -> list[list[list[int]]]:

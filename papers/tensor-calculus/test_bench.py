@@ -243,6 +243,8 @@ def test_a_first_call_is_what_it_takes_more():
     assert targets.first_call(short) == pytest.approx(0.003)
     long = Record("logistic", 10, "hessian", "ours", [1.0], first=1.5, stages={"plan": 0.001, "trace": 0.002})
     assert targets.first_call(long) == pytest.approx(0.003)
+    several = Record("logistic", 10, "hessian", "ours", [0.001], first=0.09, firsts=[0.003, 0.002, 0.05])
+    assert targets.first_call(several) == 0.003
 
 
 def test_systems_are_compared_round_by_round():

@@ -55,8 +55,8 @@ def measured(asked: argparse.Namespace) -> Run:
     run = Run(machine=machine(asked.threads))
     rounds = asked.rounds or (5 if asked.quick else 9)
     seconds = asked.seconds or (3.0 if asked.quick else 20.0)
-    round_seconds, pause = (0.005, 0.0) if asked.quick else (0.05, 0.05)
-    limits = Limits(rounds, round_seconds, seconds, int(asked.memory * 2**30), pause)
+    round_seconds, pause, first_calls = (0.005, 0.0, 1) if asked.quick else (0.05, 0.05, 5)
+    limits = Limits(rounds, round_seconds, seconds, int(asked.memory * 2**30), pause, first_calls)
     surroundings = environment(asked.threads)
     with Systems(asked.systems, limits, surroundings, tell) as systems:
         run.missing = systems.missing

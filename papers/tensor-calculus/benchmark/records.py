@@ -15,7 +15,10 @@ from typing import Any
 
 @dataclass
 class Record:
-    """One job of one system at one size. Where it failed, `failed` says how, and the rest is what was known before."""
+    """One job of one system at one size. Where it failed, `failed` says how, and the rest is what was known before.
+
+    `first` is the time of the first call; `firsts` are what those in processes of their own took more than the second.
+    """
 
     case: str
     n: int
@@ -23,6 +26,7 @@ class Record:
     system: str
     times: list[float] = field(default_factory=list)
     first: float | None = None
+    firsts: list[float] = field(default_factory=list)
     stages: dict[str, float] | None = None
     resident: int | None = None
     allocated: int | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 
 from benchmark.case import KINDS
 from benchmark.records import Record, Run, ratio
@@ -153,12 +154,15 @@ def _of_first_calls(run: Run) -> Iterator[Target]:
 def first_call(record: Record | None) -> float | None:
     """Seconds of a first call beyond those of the others: tracing, deriving, planning, compiling.
 
-    Where a call itself takes long, its noise would be larger than the difference; there the stages are added up.
+    The median where several processes made one. Where a call itself takes long, its noise would be larger than the
+    difference; there the stages are added up.
     """
     if record is None or record.first is None or record.seconds is None:
         return None
     if record.stages and record.seconds > LONG:
         return sum(record.stages.values())
+    if record.firsts:
+        return median(record.firsts)
     return max(0.0, record.first - record.seconds)
 
 
