@@ -7,7 +7,7 @@ is still legal and deterministic, and only sharing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise, permutations, product
 from math import factorial, prod
@@ -16,7 +16,7 @@ from typing import Any
 from einsumad.graph.nodes import Labels, Node, order_key
 
 _MOST_ORDERS_TRIED = 720
-_MOST_TOLD_APART = 64
+_MOST_LOOKED_AT = 4096
 _FEW = 16
 """Operands up to which an order is kept, for layers of one network are alike."""
 
@@ -102,10 +102,10 @@ def _least_order(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tup
     """
     found: list[tuple[int, ...]] = []
     waiting: list[Labels] = [output]
-    tried = 0
-    while waiting and (tried < _MOST_TOLD_APART or not found):
+    looked_at = 0
+    while waiting and (looked_at < _MOST_LOOKED_AT or not found):
         told = waiting.pop()
-        tried += 1
+        looked_at += len(ranks)
         numbers = {label: position for position, label in enumerate(told)}
         if _number_from(ranks, inputs, numbers):
             found.append(_by_rank_and_labels(ranks, inputs, numbers))
@@ -175,8 +175,9 @@ def _told_apart(first: Sequence[int], second: Sequence[int], places: Container[i
 def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output: Collection[int]) -> dict[int, int]:
     """A colour for each label, refined by the operands and axes it meets until nothing changes.
 
-    In each round only labels that meet one whose colour has changed are looked at: the time is linear for chains. (J.
-    Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971: what is left keeps its colour.)
+    In each round only labels that meet one whose colour has changed are looked at, so the time is linear for chains:
+    others of their colour have the signature still that told them from the rest. (J. Hopcroft, An n log n algorithm for
+    minimizing states in a finite automaton, 1971: what is left keeps its colour.)
     """
     places: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
     for rank, labels in zip(ranks, inputs, strict=True):
@@ -184,8 +185,8 @@ def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output
             places.setdefault(label, []).append((rank, axis, labels))
     colours = {label: position for position, label in enumerate(output)}
     summed = {label for label in places if label not in colours}
-    members = {len(output): set(summed)}
     colours.update(dict.fromkeys(summed, len(output)))
+    sizes, signatures = {len(output): len(summed)}, dict[int, Any]()
 
     def signature(label: int) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         met = [(rank, axis, tuple([colours[other] for other in labels])) for rank, axis, labels in places[label]]
@@ -193,31 +194,20 @@ def _label_colours(ranks: Sequence[int], inputs: Sequence[Sequence[int]], output
 
     touched: set[int] = summed
     while touched:
-        classes: dict[int, list[int]] = {}
+        classes: dict[int, dict[Any, list[int]]] = {}
         for label in touched:
-            if len(members[colours[label]]) > 1:
-                classes.setdefault(colours[label], []).append(label)
-        splits = [part for colour in sorted(classes) for part in _split(members[colour], classes[colour], signature)]
+            if sizes[colours[label]] > 1:
+                classes.setdefault(colours[label], {}).setdefault(signature(label), []).append(label)
         touched = set()
-        for part in splits:
-            new = len(output) + len(members)
-            for label in part:
-                members[colours[label]].remove(label)
-                colours[label] = new
-                touched.update([other for _, _, labels in places[label] for other in labels])
-            members[new] = set(part)
+        for colour, parts in sorted(classes.items()):
+            if sum(map(len, parts.values())) == sizes[colour]:
+                signatures[colour] = max(sorted(parts), key=lambda found: len(parts[found]))
+            for found in sorted(parts.keys() - {signatures[colour]}):
+                new = len(output) + len(sizes)
+                signatures[new], sizes[new] = found, len(parts[found])
+                sizes[colour] -= sizes[new]
+                colours.update(dict.fromkeys(parts[found], new))
+                met = [labels for label in parts[found] for _, _, labels in places[label]]
+                touched.update(*met)
         touched &= summed
     return colours
-
-
-def _split(members: set[int], touched: list[int], signature: Callable[[int], Any]) -> list[list[int]]:
-    """The parts of a class of labels that get new colours: all but one, that of the labels that were not touched."""
-    groups: dict[Any, list[int]] = {}
-    for label in touched:
-        groups.setdefault(signature(label), []).append(label)
-    if len(touched) == len(members):
-        groups.pop(min(groups))
-    else:
-        seen = set(touched)
-        groups.pop(signature(next(label for label in members if label not in seen)), None)
-    return [groups[found] for found in sorted(groups)]

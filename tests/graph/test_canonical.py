@@ -127,6 +127,17 @@ def test_interchangeable_operands_cost_no_search():
     assert calls(lambda: einsum([matrix] * 40, [(0, k) for k in range(1, 41)], range(41))) < 5_000
 
 
+def test_chains_of_equal_matrices_take_time_in_proportion_to_their_length():
+    matrix = symbol("W", 2, 2)
+
+    def two_chains(length):
+        first = [(k, k + 1) for k in range(length)]
+        second = [(length + 1 + k, length + 2 + k) for k in range(length)]
+        return lambda: einsum([matrix] * 2 * length, [*first, *second], [0, length + 1])
+
+    assert calls(two_chains(400)) < 5 * calls(two_chains(100))
+
+
 def test_past_the_search_bound_the_form_is_legal_and_repeatable():
     matrix = symbol("M", 2, 2)
     loops = [(k, k + 1 if k % 3 < 2 else k - 2) for k in range(24)]
