@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Einsum, Elementwise, Leaf, Node, Structural, einsum, rebuild, topological, zero
+from einsumad.graph import BOOL, Einsum, Elementwise, Labels, Leaf, Node, Structural, einsum, rebuild, topological, zero
 from einsumad.planning.contraction import binarise_beside
 from einsumad.planning.finiteness import may_be_infinite
 from einsumad.planning.primitives import has_sum, is_mask, kind_of
@@ -70,27 +70,26 @@ class _Selections:
                 found.update(dict.fromkeys(self._outside(factor, held, met)))
         if not found:
             return node
-        masks = binarise_beside(self.written, [mask for mask, _ in found])
-        inputs = [*node.inputs, *[labels for _, labels in found]]
+        placed = list(dict.fromkeys([_on_its_diagonals(*mask) for mask in found]))
+        masks = binarise_beside(self.written, [mask for mask, _ in placed])
+        inputs = [*node.inputs, *[labels for _, labels in placed]]
         return einsum([*node.operands, *masks], inputs, range(len(node.shape)), 1, node.dtype)
 
     def _outside(self, factor: Placed, held: frozenset[Placed], met: set[int] | None) -> list[Placed]:
         """The masks outside of which a factor is zero, but for what is held anyway.
 
         Of an entrywise product only those where it is spread and so is what it meets, which has the labels `met`: those
-        within the labels of the other were applied to that.
+        within the labels of the other were applied to that. A count is none of them, and says more than they do.
         """
         node, labels = factor
         masks = [
             mask
             for mask in self.supports.placed(node, labels)
-            if not held.issuperset(_conditions([mask]))
-            and self._is_chosen(mask[0])
-            and (met is None or not (met.issuperset(mask[1]) or met.issubset(mask[1])))
+            if not held.issuperset(_conditions([mask])) and self._is_chosen(mask[0])
         ]
         if masks and self._is_count(node):
             return [(apply("greater", node, zero(node.shape, node.dtype)), labels)]
-        return masks
+        return [mask for mask in masks if met is None or not (met.issuperset(mask[1]) or met.issubset(mask[1]))]
 
     def _is_chosen(self, mask: Node) -> bool:
         """Whether a mask depends on values, and not only on where maps lead: along these factors are read before."""
@@ -107,6 +106,12 @@ class _Selections:
                 counted = isinstance(node, Einsum) and bool(node.operands) and node.coefficient > 0
                 self._counts[node] = counted and all(is_mask(o) or self._counts[o] for o in node.operands)
         return self._counts[factor]
+
+
+def _on_its_diagonals(mask: Node, labels: Labels) -> Placed:
+    """The mask with each of its labels once."""
+    distinct = tuple(dict.fromkeys(labels))
+    return (mask, labels) if len(distinct) == len(labels) else (einsum([mask], [labels], distinct, 1, BOOL), distinct)
 
 
 def _conditions(masks: Iterable[Placed]) -> list[Placed]:

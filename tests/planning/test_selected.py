@@ -142,6 +142,29 @@ def test_derivatives_in_each_mode(mode: str) -> None:
         check_where_finite(ea.compile(transform(whole, mode=mode))(PLACE), expected)
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse", "cross-country"])
+def test_counts_of_what_is_selected_in_entrywise_products(mode: str) -> None:
+    """Terms that are not factored have them there, within the axes of the infinite factor."""
+    expected = ea.hessian(alone)(PLACE)
+    with ea.planner_options(factoring=False):
+        check_where_finite(ea.hessian(whole, mode=mode)(PLACE), expected)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "cross-country"])
+def test_masks_that_stand_on_diagonals(mode: str) -> None:
+    """Their products with factors of other axes have a mask of three axes of which two are one."""
+    x = np.random.default_rng(0).uniform(0.5, 2.0, 3)
+    taken = np.arange(9).reshape(3, 3) % 4 != 1
+
+    def f(x: Any) -> Any:
+        branch = (x * np.log(x)) * np.ones((3, 1))
+        return np.prod(np.where(taken, branch, np.sum(x**2) + np.ones((3, 3))))
+
+    expected = ea.derivative(f, order=3, mode=mode)(x)
+    with ea.planner_options(factoring=False):
+        np.testing.assert_allclose(ea.derivative(f, order=3, mode=mode)(x), expected, rtol=1e-10)
+
+
 def test_gradients_and_hessians() -> None:
     for transform in (ea.grad, ea.hessian, lambda f: ea.hessian(f, compressed=True)):
         expected = np.asarray(transform(alone)(PLACE))
@@ -225,6 +248,7 @@ def test_the_text_shows_the_masks() -> None:
     assert "= sum_k [t2[k,i]] t5[k,i] t6[k,j]  float64(6, 3)  144 flops" in text
 
 
+@pytest.mark.whole_planner
 def test_a_selected_gram_matrix_is_one_triangle() -> None:
     """Its product of matrices is symmetric, and stays so where terms are left out."""
     size = (160, 170)
