@@ -165,8 +165,17 @@ def test_masks_that_stand_on_diagonals(mode: str) -> None:
         np.testing.assert_allclose(ea.derivative(f, order=3, mode=mode)(x), expected, rtol=1e-10)
 
 
+@pytest.mark.whole_planner
+@pytest.mark.parametrize("mode", ["forward", "reverse", "cross-country"])
+def test_structures(mode: str) -> None:
+    """Terms that are not factored may keep counts and infinite factors apart, as arrays that nobody looks at."""
+    expected = ea.hessian(alone)(PLACE)
+    check_where_finite(ea.hessian(whole, mode=mode, compressed=True)(PLACE), expected)
+    check_where_finite(ea.compile(ea.hessian(whole, mode=mode, compressed=True))(PLACE), expected)
+
+
 def test_gradients_and_hessians() -> None:
-    for transform in (ea.grad, ea.hessian, lambda f: ea.hessian(f, compressed=True)):
+    for transform in (ea.grad, ea.hessian):
         expected = np.asarray(transform(alone)(PLACE))
         check_where_finite(transform(whole)(PLACE), expected)
         check_where_finite(ea.compile(transform(whole))(PLACE), expected)
