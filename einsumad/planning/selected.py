@@ -87,9 +87,12 @@ class _Selections:
             for mask in self.supports.placed(node, labels)
             if not held.issuperset(_conditions([mask])) and self._is_chosen(mask[0])
         ]
-        if masks and self._is_count(node):
+        counted = bool(masks) and self._is_count(node)
+        if met is not None and not (counted and _adds_up(node)):
+            masks = [mask for mask in masks if not (met.issuperset(mask[1]) or met.issubset(mask[1]))]
+        if masks and counted:
             return [(apply("greater", node, zero(node.shape, node.dtype)), labels)]
-        return [mask for mask in masks if met is None or not (met.issuperset(mask[1]) or met.issubset(mask[1]))]
+        return masks
 
     def _is_chosen(self, mask: Node) -> bool:
         """Whether a mask depends on values, and not only on where maps lead: along these factors are read before."""
@@ -106,6 +109,11 @@ class _Selections:
                 counted = isinstance(node, Einsum) and bool(node.operands) and node.coefficient > 0
                 self._counts[node] = counted and all(is_mask(o) or self._counts[o] for o in node.operands)
         return self._counts[factor]
+
+
+def _adds_up(node: Node) -> bool:
+    """Whether the node is a sum, and not one mask as numbers, which is zero where it says itself."""
+    return isinstance(node, Einsum) and has_sum(node)
 
 
 def _on_its_diagonals(mask: Node, labels: Labels) -> Placed:

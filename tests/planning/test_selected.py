@@ -258,6 +258,22 @@ def test_the_text_shows_the_masks() -> None:
 
 
 @pytest.mark.whole_planner
+def test_a_mask_as_numbers_is_looked_at_by_none() -> None:
+    """The slopes of a network of rectifiers stand beside what exponentials may make infinite."""
+    weights = np.random.default_rng(0).normal(size=(4, 5, 5))
+
+    def loss(first: Any) -> Any:
+        a = np.ones((6, 5))
+        for weight in (first, *weights):
+            a = np.maximum(a @ weight, 0)
+        return np.sum(np.log(np.sum(np.exp(a), axis=1)))
+
+    text = str(ea.explain(ea.grad(loss), weights[0]))
+    assert "!= 0" in text
+    assert "> 0" not in text
+
+
+@pytest.mark.whole_planner
 def test_a_selected_gram_matrix_is_one_triangle() -> None:
     """Its product of matrices is symmetric, and stays so where terms are left out."""
     size = (160, 170)
