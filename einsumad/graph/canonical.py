@@ -17,6 +17,7 @@ from einsumad.graph.nodes import Labels, Node, order_key
 
 _MOST_ORDERS_TRIED = 720
 _MOST_LOOKED_AT = 4096
+"""Operands that are looked at to tell alike ones apart, each time anew, before the least order so far is kept."""
 _FEW = 16
 """Operands up to which an order is kept, for layers of one network are alike."""
 

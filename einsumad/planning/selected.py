@@ -111,9 +111,18 @@ class _Selections:
         return self._counts[factor]
 
 
-def _adds_up(node: Node) -> bool:
-    """Whether the node is a sum, and not one mask as numbers, which is zero where it says itself."""
-    return isinstance(node, Einsum) and has_sum(node)
+def _adds_up(count: Node) -> bool:
+    """Whether there is a sum in a product of masks, or in one that is a factor of it.
+
+    One without is zero where its masks say so themselves.
+    """
+    waiting = [count]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Einsum) and has_sum(node):
+            return True
+        waiting += [operand for operand in node.operands if not is_mask(operand)]
+    return False
 
 
 def _on_its_diagonals(mask: Node, labels: Labels) -> Placed:

@@ -28,7 +28,10 @@ _MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
 _SECONDS_OF_A_VERTEX = 2e-4
 """About the time that it takes to build one more order and its cost, for each node of what is differentiated."""
-_FEW_VERTICES, _FAR_MORE = 20, 2
+_FEW_VERTICES = 20
+"""Nodes of what is differentiated up to which every order is soon built."""
+_FAR_MORE = 2
+"""How many times what was found plain reverse mode has to multiply, for the search to end there."""
 
 
 @record

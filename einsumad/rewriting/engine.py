@@ -64,7 +64,7 @@ def normalise(
 
 
 def normal_product(work: Product, progress: Progress, settled: AbstractSet[Node] = frozenset()) -> Node:
-    """The normal form of a product that is no node yet: rules take their steps before one is made of it.
+    """The normal form of a product that is no node yet: rules take their steps in `work` before one is made of it.
 
     What is read along maps is looked for once it is a node, and so are sums over nothing.
     """

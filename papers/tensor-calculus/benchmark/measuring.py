@@ -73,7 +73,7 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
         _finish(systems.processes[name], records[name], systems.limits)
     if case.headline and job.kind in ("hessian", "compressed") and "ours" in working:
         several = range(systems.limits.first_calls)
-        records["ours"].firsts = [seconds for _ in several for seconds in _first(systems, case, n, job)]
+        records["ours"].firsts = [seconds for _ in several for seconds in _first_call(systems, case, n, job)]
     run.versions |= {name: process.version for name, process in systems.processes.items() if process.version}
     run.records.extend(records.values())
     for record in records.values():
@@ -132,7 +132,7 @@ def _built(process: Process, record: Record, limits: Limits) -> int:
     return max(1, int(limits.round_seconds / max(again["seconds"], 1e-7)))
 
 
-def _first(systems: Systems, case: Case, n: int, job: Job) -> list[float]:
+def _first_call(systems: Systems, case: Case, n: int, job: Job) -> list[float]:
     """What the first call takes more than the second in a new process, after a small one that loads what it needs."""
     process = Process("ours", systems.limits.memory, systems.environment)
     try:
