@@ -123,15 +123,14 @@ def statistics() -> Statistics:
     return Statistics(*counted, spent["tracing"], spent["deriving"], spent["planning"], spent["compiling"], loaded())
 
 
-L = TypeVar("L")
 F = TypeVar("F", bound=Callable[[], None])
 _cleared_too: list[Callable[[], None]] = []
 
 
 def run(
     derivation: Derivation,
-    found: Sequence[L],
-    value: Callable[[L], Any],
+    found: Sequence[Leaf],
+    value: Callable[[Leaf], Any],
     memory_limit: int | None,
     which: Which = None,
     *,

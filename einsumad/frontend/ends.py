@@ -6,12 +6,12 @@ graph of this way finds, and its slots stand for the values at the places where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from einsumad.frontend.cache import Derivation
+from einsumad.frontend.cache import Derivation, RunnablePlan, compiled
 from einsumad.frontend.lifting import is_traceable
 from einsumad.frontend.requests import Ready
 from einsumad.frontend.tracing import Trace, Variables
@@ -22,35 +22,38 @@ from einsumad.graph import Leaf, Node, fresh_leaf
 
 
 class End(NamedTuple):
-    """A derivation, for each slot the place of its value or a number, and leaves without values for those of a trace.
+    """A derivation, for each slot the place of its value or a number, and a trace with leaves that have no values.
 
-    Directions have the places -1, -2, and so on.
+    Directions have the places -1, -2, and so on. `plan` computes all outputs of the derivation from the slots at
+    `read`; it is None where these are computed one by one.
     """
 
     derivation: Derivation
     slots: tuple[int | np.ndarray, ...]
-    variables: tuple[Leaf, ...]
-    outputs: tuple[Leaf, ...]
+    like: Trace
+    plan: RunnablePlan | None
+    read: tuple[int | np.ndarray, ...]
 
     def trace(self, tree: Tree, tree_of_outputs: Tree) -> Trace:
         """What stands for a trace that came here, with its own trees: what is known here does not depend on them."""
-        return Trace(Variables(self.variables, (), tree), self.outputs, tree_of_outputs)
+        like = self.like
+        if tree is like.variables.tree and tree_of_outputs is like.tree:
+            return like
+        return Trace(Variables(like.variables.leaves, (), tree), like.outputs, tree_of_outputs)
 
-    def values(self, walk: Walk, directions: Sequence[np.ndarray]) -> Callable[[int], np.ndarray]:
-        """The value of each slot for a walk that came here."""
-
-        def value(slot: int) -> np.ndarray:
-            x = self.slots[slot]
-            if type(x) is not int:
-                return x  # type: ignore[return-value]
-            return walk.value(x) if x >= 0 else directions[~x]
-
-        return value
+    def value(self, walk: Walk, directions: Sequence[np.ndarray], slot: int) -> np.ndarray:
+        """The value of a slot for a walk that came here."""
+        return walk.values((self.slots[slot],), directions)[0]
 
 
-def end_of(walk: Walk, ready: Ready, trace: Trace, directions: Sequence[Node]) -> End | None:
-    """The end of a walk, from what was found for its trace; None if a slot stands for what is nowhere on the walk."""
-    places = {**walk.places(), **{node: ~k for k, node in enumerate(directions)}}
+def end_of(
+    walk: Walk, ready: Ready, trace: Trace, directions: Sequence[Node], memory_limit: int | None, *, planned: bool
+) -> End | None:
+    """The end of a walk, from what was found for its trace; None if a slot stands for what is nowhere on the walk.
+
+    If it is `planned`, with the plan for all outputs under the memory limit.
+    """
+    places = walk.places() | {node: ~k for k, node in enumerate(directions)}
     slots: list[int | np.ndarray] = []
     for leaf in ready.found:
         if leaf in places:
@@ -59,9 +62,10 @@ def end_of(walk: Walk, ready: Ready, trace: Trace, directions: Sequence[Node]) -
             slots.append(known_value(leaf))
         else:
             return None
-    return End(
-        ready.derivation, tuple(slots), tuple(map(_like, trace.variables.leaves)), tuple(map(_like, trace.outputs))
-    )
+    variables = Variables(tuple(map(_like, trace.variables.leaves)), (), trace.variables.tree)
+    like = Trace(variables, tuple(map(_like, trace.outputs)), trace.tree)
+    plan, read = compiled(ready.derivation, memory_limit) if planned else (None, ())
+    return End(ready.derivation, tuple(slots), like, plan, tuple([slots[position] for position in read]))
 
 
 def forms_of(directions: Sequence[Any], tree: Tree | None, like: Tree) -> tuple[Any, ...] | None:

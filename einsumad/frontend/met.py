@@ -28,6 +28,17 @@ class Seen:
         self.array, self.value, self.leaf, self.stamp, self.place = array, value, leaf, stamp, place
 
 
+class Met:
+    """The arrays met in a trace by identity, index arrays by content too. One on a walk is a kind of its own."""
+
+    __slots__ = ("arrays",)
+    at: Any = None
+    """Where the trace is on its walk, None where it is on none."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int | bytes, Seen] = {}
+
+
 class OnWalk(Protocol):
     """A trace that goes the way of earlier ones, as far as it has met arrays and makes no nodes."""
 
@@ -47,23 +58,25 @@ class OnWalk(Protocol):
         """End the walk: nodes are made from here on."""
 
 
-class Met:
-    """The arrays met in a trace by identity, index arrays by content too, and the walk of the trace if it is on one."""
+_open: ContextVar[Any] = ContextVar("what the open trace has met", default=None)
+open_trace, begin_trace, end_trace = _open.get, _open.set, _open.reset
+"""What the open trace has met, None where there is none; to open one, with what is then open; and to close it by that.
 
-    __slots__ = ("arrays", "walk")
-
-    def __init__(self, walk: OnWalk | None = None) -> None:
-        self.arrays: dict[int | bytes, Seen] = {} if walk is None else walk.arrays
-        self.walk = walk
+These are the methods of the context variable: they are called for each operation of a function.
+"""
 
 
-_open: ContextVar[Met | None] = ContextVar("what the open trace has met", default=None)
+def walk_of_trace() -> OnWalk | None:
+    """The walk that the open trace is on."""
+    met = open_trace()
+    return None if met is None or met.at is None else met
 
 
 def met_in_trace() -> Met | None:
     """What the open trace has met, for one that makes nodes now: it is on no walk from here on."""
     leave_walk()
-    return _open.get()
+    met: Met | None = open_trace()
+    return met
 
 
 def leave_walk() -> None:
@@ -73,15 +86,9 @@ def leave_walk() -> None:
         walk.leave()
 
 
-def walk_of_trace() -> OnWalk | None:
-    """The walk of the open trace, if it is on one."""
-    met = _open.get()
-    return None if met is None else met.walk
-
-
 def in_trace() -> bool:
     """Whether a function is being traced."""
-    return _open.get() is not None
+    return open_trace() is not None
 
 
 def one_leaf_per_array(*, apart: bool = False) -> Within[Met]:
@@ -92,11 +99,6 @@ def one_leaf_per_array(*, apart: bool = False) -> Within[Met]:
     """
     outer = met_in_trace()
     return Within(_open, Met() if outer is None or apart else outer)
-
-
-def on_walk(walk: OnWalk) -> Within[Met]:
-    """Within this context the open trace is on a walk."""
-    return Within(_open, Met(walk))
 
 
 def outside_of_traces() -> Within[None]:

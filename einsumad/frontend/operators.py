@@ -1,7 +1,8 @@
 """Python's operators for a class that answers to NumPy's ufuncs.
 
 Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays
-use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same.
+use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same. An operand whose
+``__array_ufunc__`` is None forbids ufuncs and wants its own reflected operator to be called.
 """
 
 from __future__ import annotations
@@ -15,21 +16,16 @@ Binary = Callable[[Any, Any], Any]
 Unary = Callable[[Any], Any]
 
 
-def _foreign(other: object) -> bool:
-    """Whether the other operand forbids ufuncs and wants its own reflected operator to be called."""
-    return getattr(other, "__array_ufunc__", True) is None
-
-
 def _forward(ufunc: Any) -> Binary:
     def operator(self: Any, other: Any) -> Any:
-        return NotImplemented if _foreign(other) else ufunc(self, other)
+        return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(self, other)
 
     return operator
 
 
 def _reflected(ufunc: Any) -> Binary:
     def operator(self: Any, other: Any) -> Any:
-        return NotImplemented if _foreign(other) else ufunc(other, self)
+        return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(other, self)
 
     return operator
 
@@ -43,7 +39,7 @@ def _unary(ufunc: Any) -> Unary:
 
 def _power(self: Any, exponent: Any) -> Any:
     """``**`` as NumPy's arrays do it: a square, square root or reciprocal where the exponent says so."""
-    if _foreign(exponent):
+    if getattr(exponent, "__array_ufunc__", True) is None:
         return NotImplemented
     floating = self.dtype.kind == "f"
     weak = isinstance(exponent, (int, float)) and not isinstance(exponent, np.generic)

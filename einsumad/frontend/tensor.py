@@ -22,7 +22,7 @@ from einsumad.frontend.callers import called_by_torch, check_polynomial_caller, 
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
-from einsumad.frontend.met import OnWalk, leave_walk, walk_of_trace
+from einsumad.frontend.met import OnWalk, leave_walk, open_trace
 from einsumad.frontend.operators import Operators
 from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
@@ -181,10 +181,10 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
 
 def _called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """What a call of a function gives: by the walk of the open trace, if it is on one."""
-    walk = walk_of_trace()
-    if walk is None or walk.at is None:
+    met = open_trace()
+    if met is None or met.at is None:
         return _function_called(function, args, options)
-    return walk.call(function, args, options, _function_called)
+    return met.call(function, args, options, _function_called)
 
 
 def _function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -252,7 +252,6 @@ def _in_place(ufunc: np.ufunc) -> Callable[[Tensor, Any], Tensor]:
     return act
 
 
-_new = object.__new__
 _FACTS = frozenset([np.shape, np.ndim, np.size])
 """What is known of a tensor on a walk, too, and is no step of it."""
 
@@ -265,28 +264,22 @@ class Tensor(Operators):
 
     __slots__ = ("__weakref__", "entries")
 
-    def __init__(self, node: Node) -> None:
-        self.entries = Entries(node)
+    def __init__(self, node: Node | None, walk: OnWalk | None = None, place: int = -1) -> None:
+        self.entries = Entries(node, walk, place)
 
     @property
     def node(self) -> Node:
         """The expression of the value."""
         return self.entries.node
 
-    @classmethod
-    def on_walk(cls, walk: OnWalk, place: int) -> Tensor:
-        """What stands at a place of a walk, whose node is made when it is asked for."""
-        tensor: Tensor = _new(cls)
-        tensor.entries = Entries(None, walk, place)
-        return tensor
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        check_polynomial_caller(inputs)
+        if len(inputs) > 1:  # a polynomial has coefficients beside its argument
+            check_polynomial_caller(inputs)
         if method == "__call__":
-            walk = walk_of_trace()
-            if walk is None or walk.at is None:
+            met = open_trace()
+            if met is None or met.at is None:
                 return _ufunc_called(ufunc, inputs, kwargs)
-            return walk.call(ufunc, inputs, kwargs, _ufunc_called)
+            return met.call(ufunc, inputs, kwargs, _ufunc_called)
         leave_walk()
         result = call_ufunc(ufunc, method, inputs, kwargs)
         return _written_to(inputs[0], result) if method == "at" else wrap(result)

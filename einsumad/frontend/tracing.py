@@ -18,7 +18,7 @@ from einsumad.execution.backends import any_met, shape_and_dtype
 from einsumad.frontend.bystanders import with_constants
 from einsumad.frontend.evaluation import evaluated
 from einsumad.frontend.lifting import as_node, plain_array
-from einsumad.frontend.met import on_walk, one_leaf_per_array
+from einsumad.frontend.met import begin_trace, end_trace, one_leaf_per_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.timing import spending
@@ -168,15 +168,22 @@ class Arguments:
 
 def taken_apart(args: Sequence[Any], argnums: int | tuple[int, ...], by_name: Iterable[str] = ()) -> Arguments:
     """The arguments of a call, those at `argnums` taken apart into arrays; `by_name` are the names of others."""
-    for position in (argnums,) if isinstance(argnums, int) else argnums:
-        if not -len(args) <= position < len(args):
-            given = f"argnums names argument {position} but the call has {len(args)} positional arguments"
-            names = ", ".join([f"{name}=" for name in by_name])
-            raise TypeError(f"{given} beside {names}: give what is differentiated by position" if names else given)
-    wanted = args[argnums] if isinstance(argnums, int) else tuple([args[k] for k in argnums])
+    try:
+        wanted = args[argnums] if isinstance(argnums, int) else tuple([args[k] for k in argnums])
+    except IndexError:
+        raise _no_argument(args, argnums, by_name) from None
     if type(wanted) is np.ndarray:
-        return Arguments(args, argnums, [wanted], leaf_tree())
+        return Arguments(args, argnums, (wanted,), leaf_tree())
     return Arguments(args, argnums, *flatten(wanted))
+
+
+def _no_argument(args: Sequence[Any], argnums: int | tuple[int, ...], by_name: Iterable[str]) -> TypeError:
+    """The error where a position is that of no argument."""
+    positions = (argnums,) if isinstance(argnums, int) else argnums
+    position = next(k for k in positions if not -len(args) <= k < len(args))
+    given = f"argnums names argument {position} but the call has {len(args)} positional arguments"
+    names = ", ".join([f"{name}=" for name in by_name])
+    return TypeError(f"{given} beside {names}: give what is differentiated by position" if names else given)
 
 
 def trace(
@@ -207,14 +214,20 @@ That is None where it has ended before, or where what was returned stands nowher
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
     """Call f on the variables of a walk."""
-    with Within(_enclosing, (_enclosing.get() or 0) + 1), spending("tracing"), on_walk(walk), walk.lifetime:
-        tensors = [Tensor.on_walk(walk, place) for place in range(len(given.originals))]
-        outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
-        places = [place for x in outputs if (place := walk.place_of(x)) is not None]
-        at = walk.stop()
-        if at is None or len(places) < len(outputs):
-            return [Tensor(as_node(x)) for x in outputs], tree, (), None
-        return outputs, tree, tuple(places), at
+    enclosing, opened = _enclosing.set((_enclosing.get() or 0) + 1), begin_trace(walk)
+    try:
+        with spending("tracing"):
+            tensors = [Tensor(None, walk, place) for place in range(len(given.originals))]
+            outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
+            places = [place for x in outputs if (place := walk.place_of(x)) is not None]
+            at = walk.stop()
+            if at is None or len(places) < len(outputs):
+                return [Tensor(as_node(x)) for x in outputs], tree, (), None
+            return outputs, tree, tuple(places), at
+    finally:
+        end_trace(opened)
+        _enclosing.reset(enclosing)
+        walk.lifetime.over = True
 
 
 def _outputs(result: Any, flat: Flatten = flatten) -> tuple[list[Any], Tree]:

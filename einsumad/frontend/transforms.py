@@ -9,15 +9,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MethodType
 from typing import Any
 
 from einsumad.errors import DifferentiationError
-from einsumad.frontend.cache import count_found, run
+from einsumad.frontend.cache import count_found
 from einsumad.frontend.ends import End, end_of, forms_of
 from einsumad.frontend.mapped import copies_within
-from einsumad.frontend.met import in_trace
+from einsumad.frontend.met import open_trace
 from einsumad.frontend.requests import Asked, Ready, answer_and_source, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of, results_of
 from einsumad.frontend.tensor import Tensor
@@ -28,6 +28,8 @@ from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key, products_held
 
 Argnums = int | tuple[int, ...]
+_asked: dict[Any, object] = {}
+_NO_DIRECTION: tuple[list[Any], Tree] = [], None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ class Transform:
         """The names of the function's positional parameters, as far as they are known."""
         return parameter_names(self.function)
 
+    @cached_property
+    def _asks(self) -> object:
+        """An object for all transforms that ask the same; a pickled one is another, so it never stands for less."""
+        asks = (self.request, self.scalar, self.in_structure is None, self.memory_limit)
+        return _asked.setdefault(asks, object())
+
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
         """Trace the function and say what is asked of the graph."""
         args_of_f, direction = self._split(args)
@@ -74,11 +82,14 @@ class Transform:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
-        if type(self) is Transform and not in_trace():
-            args_of_f, direction = self._split(args)
+        if type(self) is Transform and open_trace() is None:
+            args_of_f, direction = self._split(args) if self.takes_direction else (args, _NO_DIRECTION)
             given = taken_apart(args_of_f, self.argnums, kwargs)
-            with copies_within(self.memory_limit):
+            if self.memory_limit is None:
                 on_walk = self._walked(given, kwargs)
+            else:
+                with copies_within(self.memory_limit):
+                    on_walk = self._walked(given, kwargs)
             if on_walk is not None:
                 return self._answer_on_walk(given, *on_walk, direction)
         asked, found = self.ask(*args, **kwargs)
@@ -87,7 +98,7 @@ class Transform:
     def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[list[Any], Tree]]:
         """The arguments of the function, and the direction, taken apart."""
         if not self.takes_direction:
-            return args, ([], None)
+            return args, _NO_DIRECTION
         if len(args) < 2:
             raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
         return args[:-1], flatten(args[-1])
@@ -122,25 +133,27 @@ class Transform:
         """Compute by what is known where the walk came to, or find that and keep it there."""
         outputs, tree, places, came = at
         forms = forms_of(*direction, given.tree)
-        question = (self.request, self.scalar, self.in_structure is None, places, forms, planning_key())
+        question = (self._asks, places, forms, planning_key())
         end = None if came is None or forms is None else came.ends.get(question)
         if end is not None:
-            return self._again(end, end.trace(given.tree, tree), end.values(walk, direction[0]))
+            return self._again(end, end.trace(given.tree, tree), walk, direction[0])
         variables = Variables(walk.variables(len(given.originals)), tuple(given.originals), given.tree)
         found = Trace(variables, tuple([x.node for x in outputs]), tree)
         asked = self._asked(found, direction)
         answer, ready = self._found(found, asked)
         if ready is not None and came is not None and forms is not None:
-            came.keep(question, end_of(walk, ready, found, asked.directions))
+            planned = self.in_structure is None
+            came.keep(question, end_of(walk, ready, found, asked.directions, self.memory_limit, planned=planned))
         return answer
 
-    def _again(self, end: End, found: Trace, value: Callable[[int], Any]) -> Any:
+    def _again(self, end: End, found: Trace, walk: Walk, directions: Sequence[Any]) -> Any:
         """The answer by what is known at the end of a way."""
         count_found()
         if self.in_structure is not None:
+            value = partial(end.value, walk, directions)
             return self.in_structure(found, Results(end.derivation, value, self.memory_limit))
-        outputs = run(end.derivation, range(len(end.slots)), value, self.memory_limit)
-        return self.arrange(found, outputs)
+        assert end.plan is not None
+        return self.arrange(found, end.plan(*walk.values(end.read, directions)))
 
     def _check(self, found: Trace) -> None:
         """Refuse outputs that have no such derivative."""

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from inspect import signature
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -27,6 +26,8 @@ from einsumad.frontend.registry import call_function
 from einsumad.graph import Einsum, Labels, Node
 from einsumad.records import record
 
+_FEW_MEMBERS = 16
+"""Arrays that share memory before those that are gone are looked for."""
 _BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
 """Functions that copy or not as the order in memory makes them."""
 _READ_ONLY = frozenset([np.diagonal, np.linalg.diagonal, np.diag, np.broadcast_to, sliding_window_view])
@@ -55,12 +56,26 @@ _SHARED = (
 )
 
 
-@record(frozen=False, repr=True)
 class Memory:
     """What arrays share: how often it was written to, and which of them are alive."""
 
-    version: int = 0
-    members: WeakSet[Entries] = field(default_factory=WeakSet)
+    __slots__ = ("_members", "_room", "version")
+
+    def __init__(self, owner: Entries) -> None:
+        self.version = 0
+        self._members = [ref(owner)]
+        self._room = _FEW_MEMBERS
+
+    def join(self, entries: Entries) -> None:
+        """Share it from now on. A list of weak references is filled in a fifth of the time of a set of them."""
+        if len(self._members) >= self._room:
+            self._members = [member for member in self._members if member() is not None]
+            self._room = max(_FEW_MEMBERS, 2 * len(self._members))
+        self._members.append(ref(entries))
+
+    def members(self) -> list[Entries]:
+        """Those that are alive."""
+        return [entries for member in self._members if (entries := member()) is not None]
 
 
 @record(repr=True)
@@ -137,7 +152,9 @@ def attach_again(
 ) -> Any:
     """The result of a call as a view of the argument at a place, where the same call gave such a view before."""
     base = args[place] if isinstance(place, int) else options[place]
-    result.entries.share(View(base, place, function, tuple(args), options), base.entries)
+    by_order = function in _BY_ORDER
+    view = View(None, place, function, (), {}) if by_order else View(base, place, function, tuple(args), options)
+    result.entries.share(view, base.entries)
     return result
 
 
@@ -256,10 +273,9 @@ class Entries:
     def share(self, view: View, owner: Entries) -> None:
         """Become a view of another array."""
         if owner.memory is None:
-            owner.memory = Memory()
-            owner.memory.members.add(owner)
+            owner.memory = Memory(owner)
         self.view, self.memory, self.version = view, owner.memory, owner.memory.version
-        self.memory.members.add(self)
+        self.memory.join(self)
 
     def _refresh(self, memory: Memory) -> None:
         stale: list[tuple[Entries, View]] = []
@@ -285,7 +301,7 @@ class Entries:
         may_write(owner.node)
         memory = owner.memory
         if memory is not None:
-            if owner.view is not None and not all(other.stands_on(owner) for other in memory.members):
+            if owner.view is not None and not all(other.stands_on(owner) for other in memory.members()):
                 raise TracingError(_SHARED.format(name=owner.view.function.__name__))
             memory.version += 1
         for each, node in steps:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from einsumad.frontend.cache import cleared_too
-from einsumad.frontend.met import Seen, same_bits
+from einsumad.frontend.met import Met, Seen, same_bits
 from einsumad.frontend.plain import plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
@@ -81,8 +81,11 @@ class Step(Start):
 def _place_of_base(view: View, called: Called) -> int | str | None:
     """The place of the base of a view among the arguments, if the view is the same call of it and of plain options."""
     function, args, options = called
-    others = [plain_key(x) is not None for x in (*args, *options.values()) if x is not view.base]
-    same = view.base is not None and view.part is None and view.function is function is not np.einsum
+    base = view.base
+    if base is None:
+        base = args[view.place] if isinstance(view.place, int) else options[view.place]
+    others = [plain_key(x) is not None for x in (*args, *options.values()) if x is not base]
+    same = view.part is None and view.function is function is not np.einsum
     return view.place if same and all(others) and len(others) == len(args) + len(options) - 1 else None
 
 
@@ -125,14 +128,14 @@ def _new_start(key: Key) -> Start:
     return _starts.setdefault(key, Start())
 
 
-class Walk:
+class Walk(Met):
     """One trace along the tree. `at` is where it is, None once it has ended.
 
     At the places stand, in the order in which the trace has met them, its variables and arrays with their snapshots,
     and the steps.
     """
 
-    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "arrays", "at", "lifetime")
+    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
 
     def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
         self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
@@ -151,8 +154,17 @@ class Walk:
         if at is None or threading.get_ident() != self._thread:
             return ordinary(function, args, options)
         self.at = None  # until the call has come to its end, whatever happens on the way
-        key = self._key(function, args, options)
-        step = None if key is None else at.nexts.get(key)
+        parts, handle = self._parts, self._handle
+        key: Any = [function]
+        for x in (*args, *options.values()) if options else args:
+            if type(x) is handle and x.entries.walk is self:
+                key.append(x.entries.place)
+            elif not self._enter(x, function, args, key):
+                key = None
+                break
+        if options and key is not None:
+            key.append(tuple(options))
+        step = None if key is None else at.nexts.get(key := tuple(key))
         if step is None:
             self._make()
             called = (function, args, options)
@@ -160,8 +172,7 @@ class Walk:
                 return ordinary(*called)
             self._notes = True
             return self._explored(at, key, called, ordinary)
-        parts = self._parts
-        result = self._handle.on_walk(self, len(parts))
+        result = handle(None, self, len(parts))
         parts.append(step)
         self.at = step
         if not step.is_view:
@@ -174,11 +185,10 @@ class Walk:
         """The place of what is a tensor of this walk, None of all else."""
         return x.entries.place if type(x) is self._handle and x.entries.walk is self else None
 
-    def value(self, place: int) -> np.ndarray:
-        """The value at the place of a variable or an array."""
-        part = self._parts[place]
-        assert type(part) is Seen
-        return part.value  # type: ignore[no-any-return]
+    def values(self, places: Sequence[int | np.ndarray], directions: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The values at the places of variables and arrays, and of directions, at -1 and below; others as they are."""
+        parts: list[Any] = self._parts
+        return [x if type(x) is not int else parts[x].value if x >= 0 else directions[~x] for x in places]  # type: ignore[misc]
 
     def form(self, place: int) -> Any:
         """What has the shape and dtype of what stands at a place."""
@@ -213,21 +223,8 @@ class Walk:
             self._make()
         return self._nodes[place]
 
-    def _key(self, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Key | None:
-        """What tells a call from all others; None where it may depend on more. Arrays that are new get their place."""
-        key: list[Any] = [function]
-        handle = self._handle
-        for x in (*args, *options.values()) if options else args:
-            if type(x) is handle and x.entries.walk is self:
-                key.append(x.entries.place)
-            elif not self._enter(x, function, args, key):
-                return None
-        if options:
-            key.append(tuple(options))
-        return tuple(key)
-
     def _enter(self, x: Any, function: Any, args: Sequence[Any], key: list[Any]) -> bool:
-        """Add an argument to the key; whether that tells all of it."""
+        """Add an argument to the key of a call, and give a new array its place; whether the key tells all of it."""
         kind = type(x)
         if kind is self._handle:
             entries = x.entries

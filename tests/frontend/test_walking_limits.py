@@ -327,3 +327,15 @@ def test_random_programs_give_what_they_give_first(program: Any, hows: Any, shuf
     shuffled.shuffle(order)
     for k in order:
         assert _outcome(program, *calls[k]) == expected[k]
+
+
+def test_limits_of_memory_hold_on_the_way_of_calls_without_them() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) ** 2)
+
+    x = np.linspace(0, 1, 50)
+    for _ in range(4):
+        np.testing.assert_allclose(ea.hessian(f)(x), np.diag(2 * np.cos(2 * x)), atol=1e-14)
+        np.testing.assert_allclose(ea.hessian(f, memory_limit=10**6)(x), np.diag(2 * np.cos(2 * x)), atol=1e-14)
+        with pytest.raises(MemoryError, match="over the limit of 100 bytes"):
+            ea.hessian(f, memory_limit=100)(x)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import einsumad as ea
+from einsumad.errors import TracingError
 from tests.frontend.walks import counting, differences, forget
 
 Y = np.array([[0.3, -0.7, 1.2], [0.11, 0.5, -0.4], [1.3, 0.21, -0.9]])
@@ -65,3 +66,48 @@ def test_writes_are_seen(view: Callable[..., Any]) -> None:
             found = ea.grad(f)(Y, view)
             np.testing.assert_allclose(found, differences(lambda x, f=f: f(x, view), Y), rtol=1e-6, atol=1e-6)
     assert len(ends) > 1 or view in OF_NODES
+
+
+@pytest.mark.parametrize("view", [lambda x: np.reshape(x, (9,)), lambda x: x.reshape(1, 9), np.ravel])
+def test_views_by_the_order_in_memory_are_refused_after_writes_on_known_ways_too(view: Callable[..., Any]) -> None:
+    def write_after(x: Any, write: bool) -> Any:
+        y = x * 2
+        seen = view(y)
+        if write:
+            y[0] = x[1] ** 2
+        return np.sum(seen**3) + np.sum(y * WEIGHTS)
+
+    gradient = ea.grad(write_after)
+    with counting() as ends:
+        for _ in range(3):
+            for _ in range(3):
+                np.testing.assert_allclose(gradient(Y, False), 24 * Y**2 + 2 * WEIGHTS)
+            with pytest.raises(TracingError, match="whether NumPy would show the change"):
+                gradient(Y, True)
+    assert len(ends) > 3
+
+
+def test_a_write_is_seen_in_what_is_alive_of_many_views() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        kept = [y[k % 3] for k in range(100)][-2:]
+        y[0] = x[1] ** 2
+        y[2] = x[0] ** 3
+        return np.sum(kept[0] * kept[1]) + np.sum(y * WEIGHTS)
+
+    for _ in range(4):
+        np.testing.assert_allclose(ea.grad(f)(Y), differences(f, Y), rtol=1e-6, atol=1e-6)
+
+
+def test_a_write_is_refused_while_one_of_many_views_is_alive_that_it_may_miss() -> None:
+    def f(x: Any, kept: int) -> Any:
+        y = x * 2
+        flat = np.reshape(y, (9,))
+        views = [y[k % 3] for k in range(100)]
+        views = views[:kept]
+        flat[0] = x[0, 0]
+        return np.sum(flat) + sum(map(np.sum, views))
+
+    for _ in range(3):
+        with pytest.raises(TracingError, match="whether NumPy would change that too"):
+            ea.grad(f)(Y, 1)

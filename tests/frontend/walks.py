@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.frontend import ends, replay, walking
+from einsumad.frontend import replay, walking
 
 
 def forget() -> None:
@@ -37,14 +37,14 @@ def anew(call: Callable[..., Any], *args: Any) -> Any:
 def counting() -> Iterator[list[walking.Walk]]:
     """Within this context the walks are listed that came to a known end."""
     found: list[walking.Walk] = []
-    values = ends.End.values
+    values = walking.Walk.values
 
-    def counted(end: ends.End, walk: walking.Walk, directions: Any) -> Any:
+    def counted(walk: walking.Walk, *asked: Any) -> Any:
         found.append(walk)
-        return values(end, walk, directions)
+        return values(walk, *asked)
 
-    ends.End.values = counted  # type: ignore[method-assign]
+    walking.Walk.values = counted  # type: ignore[method-assign]
     try:
         yield found
     finally:
-        ends.End.values = values  # type: ignore[method-assign]
+        walking.Walk.values = values  # type: ignore[method-assign]
