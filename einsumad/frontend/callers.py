@@ -35,7 +35,9 @@ _TORCH_OPERATORS = frozenset(
     }
 )
 """Operators of Python by the names that PyTorch's tensors have for them, some with underscores."""
-_POLYNOMIALS = "numpy.polynomial."
+POLYNOMIALS = "numpy.polynomial"
+"""A package that NumPy loads when it is asked for."""
+_POLYNOMIALS = f"{POLYNOMIALS}."
 _AXES = (
     "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "
     "{0}.reshape({0}.shape + (1,) * x.ndim) and tensor=False"
