@@ -15,17 +15,17 @@ from einsumad.frontend.cache import Derivation, RunnablePlan, compiled
 from einsumad.frontend.lifting import is_traceable
 from einsumad.frontend.requests import Ready
 from einsumad.frontend.tracing import Trace, Variables
-from einsumad.frontend.trees import Tree
+from einsumad.frontend.trees import Tree, leaf_tree
 from einsumad.frontend.values import known_value
 from einsumad.frontend.walking import Walk
 from einsumad.graph import Leaf, Node, fresh_leaf
 
 
 class End(NamedTuple):
-    """A derivation, for each slot the place of its value or a number, and a trace with leaves that have no values.
+    """A derivation, for each slot the place of its value or a number, and a trace of no trees and leaves of no values.
 
-    Directions have the places -1, -2, and so on. `plan` computes all outputs of the derivation from the slots at
-    `read`; it is None where these are computed one by one.
+    Directions have the places -1, -2, and so on. `plan` computes all outputs of the derivation from what is `read`; it
+    is None where these are computed one by one.
     """
 
     derivation: Derivation
@@ -62,8 +62,8 @@ def end_of(
             slots.append(known_value(leaf))
         else:
             return None
-    variables = Variables(tuple(map(_like, trace.variables.leaves)), (), trace.variables.tree)
-    like = Trace(variables, tuple(map(_like, trace.outputs)), trace.tree)
+    variables = Variables(tuple(map(_like, trace.variables.leaves)), (), leaf_tree())
+    like = Trace(variables, tuple(map(_like, trace.outputs)), leaf_tree())
     plan, read = compiled(ready.derivation, memory_limit) if planned else (None, ())
     return End(ready.derivation, tuple(slots), like, plan, tuple([slots[position] for position in read]))
 

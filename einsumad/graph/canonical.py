@@ -72,7 +72,7 @@ def _relabel(inputs: Iterable[Sequence[int]], output: Iterable[int]) -> tuple[La
 
 
 def _order_equal_operands(ranks: Labels, inputs: Sequence[Labels], output: Labels) -> tuple[int, ...]:
-    """Order by rank; of equal ones by where the labels lead, the last ties by trying all orders.
+    """Order by rank; of equal ones by where the labels lead, the last ties as :func:`_least_order` breaks them.
 
     Operands with the same labels are interchangeable and stay together. Few of them are mostly told apart by the labels
     of the output.
