@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmark import ablation, command, memory, targets
+from benchmark import ablation, command, measuring, memory, tables, targets
 from benchmark.case import Case, Job
 from benchmark.cases import CASES
 from benchmark.growth import exponent
@@ -245,6 +245,20 @@ def test_a_first_call_is_what_it_takes_more():
     assert targets.first_call(long) == pytest.approx(0.003)
     several = Record("logistic", 10, "hessian", "ours", [0.001], first=0.09, firsts=[0.003, 0.002, 0.05])
     assert targets.first_call(several) == 0.003
+
+
+@pytest.mark.parametrize(("alone", "least"), [({"resident": 3, "allocated": 9}, (3, 7)), ({}, (8, 7)), (None, (8, 7))])
+def test_memory_is_the_least_of_what_is_measured_in_an_old_process_and_in_a_new_one(monkeypatch, alone, least):
+    record = Record("logistic", 10, "hessian", "ours", resident=8, allocated=7)
+    monkeypatch.setattr(measuring, "_alone", lambda *_: alone)
+    measuring._measure_memory_alone(record, None, None, 10, None)
+    assert (record.resident, record.allocated) == least
+
+
+def test_memory_counts_from_a_megabyte_on():
+    assert tables.counts_for_memory(Record("logistic", 10, "hessian", "ours", given=2**20, result=8))
+    assert not tables.counts_for_memory(Record("logistic", 10, "hessian", "ours", given=2**19, result=8))
+    assert not tables.counts_for_memory(Record("logistic", 10, "hessian", "jax", given=2**20, result=8))
 
 
 def test_systems_are_compared_round_by_round():

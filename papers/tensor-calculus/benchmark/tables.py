@@ -12,6 +12,11 @@ from benchmark.cases import CASES
 from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
 
+MOST_MEMORY = 2
+"""The peak of memory that is aimed at, as a multiple of what is given and returned."""
+LARGE = 2**20
+"""Bytes from which a job counts for that: below, it is the overhead of a process that is seen."""
+
 
 def head(run: Run) -> str:
     """Versions, the machine, and what is missing."""
@@ -89,6 +94,11 @@ def memory_ratio(record: Record) -> float | None:
     if record.peak is None or record.given is None or record.result is None:
         return None
     return (record.given + record.peak) / (record.given + record.result)
+
+
+def counts_for_memory(record: Record) -> bool:
+    """Whether it is held to that."""
+    return record.system == "ours" and (record.given or 0) + (record.result or 0) >= LARGE
 
 
 def case_tables(run: Run) -> str:

@@ -13,7 +13,7 @@ from statistics import median
 from benchmark.case import KINDS
 from benchmark.records import Record, Run, ratio
 from benchmark.systems import PEERS
-from benchmark.tables import columns, fastest_peer, memory_ratio, number
+from benchmark.tables import MOST_MEMORY, columns, counts_for_memory, fastest_peer, memory_ratio, number
 
 LONG = 0.01
 """Seconds from which a call takes long beside what its first one takes more."""
@@ -60,8 +60,6 @@ _AUTOMATIC = tuple([name for name in PEERS if name != "tensorgrad"])
 
 _PROBLEMS = {"logistic": (10, 100, 1000), "factorisation": (50, 200), "relu": (10, 30)}
 _PRODUCTS = {"logistic": (10, 100, 1000), "tanh": (10, 30), "atoms": (24,)}
-LARGE = 2**20
-"""Bytes from which a case counts for memory: below, it is the overhead of a process that is seen."""
 
 
 def targets(run: Run) -> list[Target]:
@@ -170,10 +168,12 @@ def _of_memory(run: Run) -> Iterator[Target]:
     worst: dict[tuple[str, str], Record] = {}
     for record in run.records:
         multiple = memory_ratio(record)
-        if record.system != "ours" or multiple is None or (record.given or 0) + (record.result or 0) < LARGE:
+        if multiple is None or not counts_for_memory(record):
             continue
         known = worst.get((record.case, record.kind))
         if known is None or multiple > (memory_ratio(known) or 0):
             worst[record.case, record.kind] = record
     for (case, kind), record in worst.items():
-        yield Target(f"peak memory / (given + result), {KINDS[kind]}, {case}, n = {record.n}", memory_ratio(record), 2)
+        yield Target(
+            f"peak memory / (given + result), {KINDS[kind]}, {case}, n = {record.n}", memory_ratio(record), MOST_MEMORY
+        )
