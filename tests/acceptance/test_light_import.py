@@ -30,9 +30,9 @@ IDLE = 0.065
 
 
 def test_import_within_a_tenth_of_a_second_of_numpy(tmp_path):
-    """The fastest of ten fresh processes, which find compiled modules, as users do; of more while it is too slow.
+    """Three of ten fresh processes, which find compiled modules, as users do; of more while fewer of them are.
 
-    A slower or busy machine has as much more time as it needs more for NumPy itself.
+    A slower or busy machine has as much more time as it needs more for NumPy itself in the same process.
     """
     program = (
         "import time; start = time.perf_counter(); import numpy; between = time.perf_counter(); "
@@ -40,14 +40,13 @@ def test_import_within_a_tenth_of_a_second_of_numpy(tmp_path):
     )
     caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     run(program, **caches)
-    measured = []
-    for _ in range(30):
-        measured.append(tuple(map(float, run(program, **caches).split())))
-        numpys, ours = map(min, zip(*measured, strict=True))
-        allowed = 0.1 * max(1.0, numpys / IDLE)
-        if len(measured) >= 10 and ours < allowed:
+    within = 0
+    for k in range(30):
+        numpys, ours = map(float, run(program, **caches).split())
+        within += ours < 0.1 * max(1.0, numpys / IDLE)
+        if k >= 9 and within >= 3:
             break
-    assert ours < allowed
+    assert within >= 3
 
 
 def test_nothing_heavy_is_loaded():
