@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from einsumad.compressed.block_systems import Layout
     from einsumad.compressed.blocks import BlockTensor
-    from einsumad.compressed.forms import Form, compress, transposed
+    from einsumad.compressed.forms import Form, Terms, terms_of, transposed
     from einsumad.compressed.tensor import CompressedTensor
     from einsumad.compressed.text import bytes_of, slots_of, structure_text
     from einsumad.compressed.values import Structured
@@ -20,10 +20,11 @@ __all__ = [
     "Form",
     "Layout",
     "Structured",
+    "Terms",
     "bytes_of",
-    "compress",
     "slots_of",
     "structure_text",
+    "terms_of",
     "transposed",
 ]
 
@@ -32,7 +33,7 @@ _LATER = {
     "CompressedTensor": "tensor",
     "Layout": "block_systems",
     "Structured": "values",
-    **dict.fromkeys(("Form", "compress", "transposed"), "forms"),
+    **dict.fromkeys(("Form", "Terms", "terms_of", "transposed"), "forms"),
     **dict.fromkeys(("bytes_of", "slots_of", "structure_text"), "text"),
 }
 

@@ -46,18 +46,24 @@ class Form:
 
 
 @record
-class Compressed:
-    """A form, and for each of its slots the expression that is stored there."""
+class Terms:
+    """The structure of an expression with so many axes of rows: terms over slots, and what is stored at each slot."""
 
-    form: Form
+    terms: tuple[Term, ...]
     cores: tuple[Node, ...]
+    node: Node
+    rows: int
+
+    def form(self, symmetric: bool = False) -> Form:
+        """The form of the terms, which are known to be symmetric or not."""
+        return make_form(self.terms, self.node.shape, self.node.dtype, self.rows, symmetric)
 
 
 _forms: WeakValueDictionary[tuple[Node, int, bool], Form] = WeakValueDictionary()
 _lock = module_lock()
 
 
-def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
+def terms_of(node: Node, rows: int) -> Terms:
     """The structure of an expression, and the expressions of its cores.
 
     What is stored is zero where the rest of a term selects nothing, even if it is infinite there: later only its
@@ -65,8 +71,7 @@ def compress(node: Node, rows: int, symmetric: bool = False) -> Compressed:
     """
     terms = [multiplied_out(term, stored, rows) for term, stored in opened_terms(*guarded([node]))]
     slots: dict[Node, Leaf] = {}
-    found = tuple([_over_slots(term, slots) for term in terms])
-    return Compressed(make_form(found, node.shape, node.dtype, rows, symmetric), tuple(slots))
+    return Terms(tuple([_over_slots(term, slots) for term in terms]), tuple(slots), node, rows)
 
 
 def make_form(terms: Sequence[Term], shape: Shape, dtype: np.dtype, rows: int, symmetric: bool = False) -> Form:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from einsumad.compressed.forms import Compressed, Form, compress, position_of
+from einsumad.compressed.forms import Form, position_of, terms_of
 from einsumad.compressed.operations import applied
 from einsumad.errors import ShapeError, TracingError
 from einsumad.execution import BlockwisePlan, CompiledPlan, compile_planned
@@ -48,10 +48,10 @@ def compute(nodes: Sequence[Node], arrays: Sequence[Any], memory_limit: int | No
 
 def structured(node: Node, arrays: Sequence[Any], rows: int, symmetric: bool = False) -> Structured:
     """The structure of an expression over slots, with the values of its cores."""
-    found = _compressed(node, rows, symmetric, planning_key())
-    made = iter(compute([core for core in found.cores if not isinstance(core, Leaf)], arrays))
-    held = [arrays[position_of(core)] if isinstance(core, Leaf) else read_only(next(made)) for core in found.cores]
-    return Structured(found.form, tuple(held))
+    form, cores = _in_terms(node, rows, symmetric, planning_key())
+    made = iter(compute([core for core in cores if not isinstance(core, Leaf)], arrays))
+    held = [arrays[position_of(core)] if isinstance(core, Leaf) else read_only(next(made)) for core in cores]
+    return Structured(form, tuple(held))
 
 
 def read_only(array: Any) -> Any:
@@ -72,8 +72,9 @@ def times(held: Structured, array: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=512)
-def _compressed(node: Node, rows: int, symmetric: bool, _: PlanningKey) -> Compressed:
-    return compress(node, rows, symmetric)
+def _in_terms(node: Node, rows: int, symmetric: bool, _: PlanningKey) -> tuple[Form, tuple[Node, ...]]:
+    found = terms_of(node, rows)
+    return found.form(symmetric), found.cores
 
 
 @lru_cache(maxsize=1024)

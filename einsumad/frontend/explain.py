@@ -73,7 +73,7 @@ class Explanation:
         """A line for each order of multiplication that was compared, which is done by the work for dense tensors."""
         lines: list[str] = []
         for choice in self.choices:
-            if self.parts and choice.candidates:
+            if self.parts and len(choice.candidates) > 1:
                 lines.append("candidates, by their work without the structure:")
             for candidate in choice.candidates:
                 mark = "  <- chosen" if candidate.mode == choice.mode else ""

@@ -19,7 +19,7 @@ from einsumad.frontend.trees import other_structure
 from einsumad.frontend.values import home_among, known_value, share
 from einsumad.frontend.variables import check_in_use, is_variable, mark_constant
 from einsumad.graph import Leaf, Node, fresh_leaf, structural_key, substitute, with_slots
-from einsumad.planning import Request, derive
+from einsumad.planning import Kept, Request, derive
 from einsumad.records import record, replace
 
 
@@ -91,11 +91,18 @@ def derivation_of(asked: Asked, builder: Builder | None = None) -> tuple[Derivat
 
 
 def build_derivation(
-    request: Request, graph: tuple[Node, ...], slots: tuple[Leaf, ...], counts: tuple[int, int]
+    request: Request,
+    graph: tuple[Node, ...],
+    slots: tuple[Leaf, ...],
+    counts: tuple[int, int],
+    kept: Kept | None = None,
 ) -> Derivation:
-    """Derive the request on roots, sources and directions given one after the other."""
+    """Derive the request on roots, sources and directions given one after the other.
+
+    `kept` is that of :func:`einsumad.planning.derive`.
+    """
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
-    derived = derive(request, roots, sources, graph[sum(counts) :])
+    derived = derive(request, roots, sources, graph[sum(counts) :], kept)
     return Derivation(slots, derived.outputs, derived.choices)
 
 

@@ -28,7 +28,7 @@ from einsumad.graph import Leaf, Node, substitute
 from einsumad.planning import Request, planner_options
 
 if TYPE_CHECKING:
-    from einsumad.compressed import BlockTensor, CompressedTensor, Form
+    from einsumad.compressed import BlockTensor, CompressedTensor, Form, Terms
 
 _CONTAINERS = "einsumad.structured"
 
@@ -113,9 +113,9 @@ def structured_derivation(
     By Schwarz's theorem the block of two variables is the transpose of that with the variables exchanged.
     """
     roots, sources = graph[: counts[0]], graph[counts[0] : sum(counts)]
-    with planner_options(compression=True):
-        derived = build_derivation(request, graph, slots, counts)
     stored = _Stored(slots)
+    with planner_options(compression=True):
+        derived = build_derivation(request, graph, slots, counts, stored.cores)
     parts: list[Part] = []
     highest = max(request.orders, default=2)
     nodes = iter(derived.outputs)
@@ -142,6 +142,17 @@ class _Stored:
     def __init__(self, slots: Sequence[Leaf]) -> None:
         self.outputs: list[Node] = []
         self._places: dict[Node, int] = {slot: ~k for k, slot in enumerate(slots)}
+        self._taken_apart: dict[tuple[Node, int], Terms] = {}
+
+    def cores(self, node: Node, rows: int) -> tuple[Node, ...]:
+        """The expressions that are stored for a result with so many axes of rows, if it is."""
+        return self._terms(node, rows).cores
+
+    def _terms(self, node: Node, rows: int) -> Terms:
+        known = self._taken_apart.get((node, rows))
+        if known is None:
+            known = self._taken_apart[node, rows] = compressed.terms_of(node, rows)
+        return known
 
     def place(self, core: Node) -> int:
         """Where the value of an expression is found, as in :class:`Part`."""
@@ -152,8 +163,8 @@ class _Stored:
 
     def part(self, node: Node, rows: int, symmetric: bool) -> Part:
         """A result in its structure."""
-        found = compressed.compress(node, rows, symmetric)
-        return Part(found.form, tuple([self.place(core) for core in found.cores]))
+        found = self._terms(node, rows)
+        return Part(found.form(symmetric), tuple([self.place(core) for core in found.cores]))
 
 
 def in_structure(nodes: Sequence[Node], slots: tuple[Leaf, ...], rows: int | None) -> Derivation:

@@ -114,10 +114,10 @@ class Transform:
 
     def _found(self, found: Trace, asked: Asked) -> tuple[Any, Ready | None]:
         """The answer to what is asked of a graph, and what it was computed from, if the graph alone says it."""
-        if self.in_structure is not None:
-            results, ready = results_of(asked, self.memory_limit)
-            return self.in_structure(found, results), ready
         with products_held():
+            if self.in_structure is not None:
+                results, ready = results_of(asked, self.memory_limit)
+                return self.in_structure(found, results), ready
             outputs, ready = answer_and_source(asked, self.memory_limit)
         return self.arrange(found, outputs), ready
 

@@ -33,7 +33,7 @@ from einsumad.planning.resolve import resolve
 from einsumad.planning.splitting import Cut, cut
 from einsumad.planning.steps import Step
 from einsumad.planning.stored import PlanFolder, loaded, plan_cache
-from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Strategy, jacobian
+from einsumad.planning.strategy import STRATEGIES, Candidate, Choice, Kept, Strategy, jacobian
 from einsumad.planning.sweeps import Sweeps, sweeps_through
 from einsumad.planning.text import readable_bytes, readable_seconds
 from einsumad.planning.written_out import options_for
@@ -49,6 +49,7 @@ __all__ = [
     "Derived",
     "Factor",
     "Index",
+    "Kept",
     "Machine",
     "Plan",
     "PlanFolder",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from einsumad.planning.cusps import expanded
 from einsumad.planning.one_sided import one_sided
 from einsumad.planning.options import progress_of_functions, progress_of_jacobians
 from einsumad.planning.stored import Stored, stored_or_made
-from einsumad.planning.strategy import Choice, Strategy, choices_of, jacobian, notes_on
+from einsumad.planning.strategy import Choice, Kept, Strategy, choices_of, jacobian, notes_on
 from einsumad.planning.written_out import options_for
 from einsumad.records import record, replace
 from einsumad.rewriting import Progress, normalise
@@ -56,7 +56,8 @@ class Request:
 class Asked:
     """What a request is about: roots in normal form, sources, tangents or cotangents, and what rewriting knows.
 
-    `progress` is that on functions, gradients and products with vectors, `of_jacobians` that on the rest.
+    `progress` is that on functions, gradients and products with vectors, `of_jacobians` that on the rest. `kept` says
+    what is computed of derivatives of the highest order, if they are kept in their structure.
     """
 
     roots: Sequence[Node]
@@ -64,6 +65,7 @@ class Asked:
     directions: Sequence[Node]
     progress: Progress
     of_jacobians: Progress
+    kept: Kept | None = None
 
     def normalise(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
         """Functions, gradients and products with vectors in normal form."""
@@ -82,28 +84,35 @@ class Asked:
         *,
         further: bool = False,
         symmetric: bool = False,
+        kept: Kept | None = None,
     ) -> Choice:
         """The Jacobians of a node by the cheapest order, or by the one asked for; `further` ones are derived again."""
         progress = self.of_jacobians if prod(root.shape) > 1 else self.progress
         progress = progress.earlier() if further else progress
-        return jacobian(root, sources, strategy, beside, progress, symmetric=symmetric)
+        return jacobian(root, sources, strategy, beside, progress, symmetric=symmetric, kept=kept)
 
 
 Builder: TypeAlias = Callable[[Request, Asked], Derived]
 
 
 def derive(
-    request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node] = ()
+    request: Request,
+    roots: Sequence[Node],
+    sources: Sequence[Node],
+    directions: Sequence[Node] = (),
+    kept: Kept | None = None,
 ) -> Derived:
     """The outputs of a request on the given roots. `directions` are its tangents or cotangents, if it has any.
 
-    They are read from a file where :func:`einsumad.planning.stored.plan_cache` has one.
+    Where derivatives of the highest order are `kept` in their structure, orders of multiplication are compared by what
+    is stored. The outputs are read from a file where :func:`einsumad.planning.stored.plan_cache` has one.
     """
-    asked = [request.kind, list(request.orders), request.strategy, request.further, len(roots), len(sources)]
+    asked: list[Any] = [request.kind, list(request.orders), request.strategy, request.further, len(roots), len(sources)]
+    asked.append(kept is not None)
     found: list[Derived] = []
 
     def make() -> Stored:
-        found.append(_derived(request, roots, sources, directions))
+        found.append(_derived(request, roots, sources, directions, kept))
         return Stored(found[0].outputs, notes_on(found[0].choices))
 
     given = (*roots, *sources, *directions)
@@ -111,7 +120,9 @@ def derive(
     return found[0] if found else Derived(stored.roots, choices_of(stored.notes))
 
 
-def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node]) -> Derived:
+def _derived(
+    request: Request, roots: Sequence[Node], sources: Sequence[Node], directions: Sequence[Node], kept: Kept | None
+) -> Derived:
     progress = progress_of_functions()
     earlier = progress.earlier() if request.highest else progress
     roots = one_sided(roots, sources)
@@ -121,7 +132,7 @@ def _derived(request: Request, roots: Sequence[Node], sources: Sequence[Node], d
         of_jacobians = progress_of_jacobians()
         if of_jacobians.left_out == progress.left_out:
             of_jacobians = progress
-        return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress, of_jacobians))
+        return REQUESTS[request.kind](request, Asked(smooth, sources, directions, progress, of_jacobians, kept))
 
     with options_for(smooth) as options:
         found = made()
@@ -157,7 +168,13 @@ def _tensors_of(root: Node, asked: Asked, request: Request, choices: list[Choice
             first = which[-1] if which else 0
             symmetric = order == 2 and not root.shape and len(sources) == 1
             choice = asked.jacobian(
-                node, sources[first:], request.strategy, beside, further=order < highest, symmetric=symmetric
+                node,
+                sources[first:],
+                request.strategy,
+                beside,
+                further=order < highest,
+                symmetric=symmetric,
+                kept=asked.kept if order == highest else None,
             )
             choices.append(choice)
             tensors.update({(*which, first + k): found for k, found in enumerate(choice.jacobians)})
@@ -263,7 +280,7 @@ def _gauss_newton(request: Request, asked: Asked) -> Derived:
 def _second_derivatives(asked: Asked, residuals: Sequence[Node], choices: list[Choice]) -> dict[tuple[int, int], Node]:
     """The second derivatives of the loss with respect to the leaves that stand for residuals, at the residuals."""
     loss = asked.roots[-1]
-    within = replace(asked, roots=[loss], sources=asked.directions, directions=())
+    within = replace(asked, roots=[loss], sources=asked.directions, directions=(), kept=None)
     tensors = _tensors_of(loss, within, Request("derivatives", (2,)), choices)
     count = range(len(residuals))
     pairs = [(m, n) for m in count for n in count]

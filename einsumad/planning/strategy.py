@@ -6,7 +6,7 @@ the same value; the choice depends on structure and sizes only, so it is the sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Literal, TypeAlias
 
@@ -24,6 +24,8 @@ from einsumad.rewriting import Progress, normal_product, normalise, product_of
 
 Strategy: TypeAlias = Literal["auto", "forward", "reverse", "cross-country"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "forward", "reverse", "cross-country")
+Kept: TypeAlias = Callable[[Node, int], Sequence[Node]]
+"""What is computed of a Jacobian with so many axes of rows, where it is kept in its structure."""
 _MOST_VERTICES_TO_ELIMINATE = 120
 _MOST_VERTICES_TO_COMPARE = 300
 _SECONDS_OF_A_VERTEX = 2e-4
@@ -75,38 +77,56 @@ def jacobian(
     progress: Progress | None = None,
     *,
     symmetric: bool = False,
+    kept: Kept | None = None,
 ) -> Choice:
     """The Jacobians of a node in normal form by the cheapest order, or by the one asked for.
 
     `beside` are nodes that are computed anyway: what a candidate shares with them costs it nothing. A Jacobian that is
     `symmetric` is made in reverse mode by the same products as in forward mode, each transposed: one of them is tried.
-    It is not even built where the elimination of vertices leaves little to gain.
+    It is not even built where the elimination of vertices leaves little to gain. Whether it does is judged by what is
+    stored of a Jacobian that is `kept` in its structure; orders are compared by the work without it, which is what
+    later operations on the structure have to do.
     """
     modes = _modes_to_try(root, sources, strategy, symmetric=symmetric)
     progress = progress_of_jacobians() if progress is None else progress
     if len(modes) == 1:
         return Choice(_build(root, sources, modes[0], progress), modes[0], ())
-    built: dict[Mode, tuple[Node, ...]] = {}
     costs: dict[tuple[Node, ...], Cost] = {}
     known: dict[Node, Cost] = {}
+
+    def cost_of(nodes: tuple[Node, ...]) -> Cost:
+        if nodes not in costs:
+            costs[nodes] = total_cost(binarise(distribute(expand((*beside, *nodes)))), known)
+        return costs[nodes]
+
+    built: dict[Mode, tuple[Node, ...]] = {}
     with products_held():
         for mode in reversed(modes):
             nodes = built[mode] = _build(root, sources, mode, progress)
-            if nodes not in costs:
-                costs[nodes] = total_cost(binarise(distribute(expand((*beside, *nodes)))), known)
-            if symmetric and mode == "cross-country" and _suffices(costs[nodes], root, sources):
-                break
-    tried = [mode for mode in modes if mode in built]
-    chosen = min(tried, key=lambda mode: costs[built[mode]].seconds())
-    return Choice(built[chosen], chosen, tuple([Candidate(mode, costs[built[mode]]) for mode in tried]))
+            if symmetric and mode == "cross-country" and len(topological([root])) >= _FEW_VERTICES:
+                cost = cost_of(_computed(nodes, len(root.shape), kept))
+                if _suffices(cost, nodes, root, sources):
+                    return Choice(nodes, mode, (Candidate(mode, cost),))
+        candidates = {mode: Candidate(mode, cost_of(built[mode])) for mode in reversed(modes)}
+    chosen = min(modes, key=lambda mode: candidates[mode].cost.seconds())
+    return Choice(built[chosen], chosen, tuple([candidates[mode] for mode in modes]))
 
 
-def _suffices(cost: Cost, root: Node, sources: Sequence[Node]) -> bool:
-    """Whether no second order is looked for: that takes long, a call is short, plain reverse mode takes far more."""
-    vertices = len(topological([root]))
-    if vertices < _FEW_VERTICES or cost.seconds() > _SECONDS_OF_A_VERTEX * vertices:
+def _computed(nodes: tuple[Node, ...], rows: int, kept: Kept | None) -> tuple[Node, ...]:
+    """What is computed of Jacobians with so many axes of rows."""
+    return nodes if kept is None else tuple([part for node in nodes for part in kept(node, rows)])
+
+
+def _suffices(cost: Cost, nodes: Sequence[Node], root: Node, sources: Sequence[Node]) -> bool:
+    """Whether no second order is looked for: a call is short beside that, and plain reverse mode takes far more.
+
+    Where a structure leaves less arithmetic than the tensor has entries, how much there is of it says nothing: another
+    order may leave none.
+    """
+    if cost.seconds() > _SECONDS_OF_A_VERTEX * len(topological([root])):
         return False
-    return _FAR_MORE * cost.flops <= multiplied_in_reverse(root, sources)
+    entries = sum([prod(node.shape) for node in nodes])
+    return entries <= cost.flops and _FAR_MORE * cost.flops <= multiplied_in_reverse(root, sources)
 
 
 def _modes_to_try(root: Node, sources: Sequence[Node], strategy: Strategy, *, symmetric: bool) -> tuple[Mode, ...]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from einsumad.compressed import CompressedTensor, Structured, compress
+from einsumad.compressed import CompressedTensor, Structured, terms_of
 from einsumad.execution import compile_plan
 from einsumad.execution.reference import evaluate
 from einsumad.graph import BOOL, Leaf, Node, add, affine, einsum, leaf, selection, unit
@@ -49,9 +49,9 @@ class Sum:
 
     @property
     def compressed(self) -> CompressedTensor:
-        found = compress(self.node, self.rows)
+        found = terms_of(self.node, self.rows)
         plan = compile_plan(make_plan(found.cores, tuple(self.values)))
-        return CompressedTensor(Structured(found.form, tuple(plan(*self.values.values()))))
+        return CompressedTensor(Structured(found.form(), tuple(plan(*self.values.values()))))
 
 
 class Terms:

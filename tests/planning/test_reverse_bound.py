@@ -60,7 +60,7 @@ def test_what_does_not_depend_on_the_sources_takes_nothing():
 
 def compared(f: Callable[..., Any], *arrays: Any) -> list[str]:
     """The orders that were compared for a Hessian."""
-    return [candidate.mode for candidate in ea.explain(ea.hessian(f, compressed=True), *arrays).choices[1].candidates]
+    return [candidate.mode for candidate in ea.explain(ea.hessian(f), *arrays).choices[1].candidates]
 
 
 def network(first, x, *weights):
@@ -95,6 +95,28 @@ def test_one_order_is_enough_where_a_call_is_short_and_plain_reverse_mode_takes_
 )
 def test_two_are_compared_where_it_may_pay_or_costs_little(f, arrays):
     assert compared(f, *arrays) == ["reverse", "cross-country"]
+
+
+@pytest.mark.whole_planner
+@pytest.mark.parametrize("f", [network, smooth])
+def test_of_what_is_kept_in_structure_one_order_is_enough_by_what_is_stored(f):
+    """A candidate costs what its plan takes; the work without the structure is more than half of reverse mode's."""
+    arrays = np.ones((11, 10, 10)) if f is network else np.ones((6, 10, 10))
+    explained = ea.explain(ea.hessian(f, compressed=True), *arrays)
+    (candidate,) = explained.choices[1].candidates
+    assert candidate.cost.flops == pytest.approx(explained.plan.flops, rel=0.1)
+    assert "without the structure" not in str(explained)
+
+
+def bending(x):
+    return np.sum(x**2) + np.sum(np.diff(x, 2, axis=0) ** 2) + np.sum(np.diff(x, 2, axis=1) ** 2)
+
+
+@pytest.mark.whole_planner
+def test_two_are_compared_where_a_structure_leaves_less_arithmetic_than_there_are_entries():
+    explained = ea.explain(ea.hessian(bending, compressed=True), np.ones((20, 25)))
+    assert len(explained.choices[1].candidates) == 2
+    assert "without the structure" in str(explained)
 
 
 def rows_alike(w):
