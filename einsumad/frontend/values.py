@@ -33,7 +33,7 @@ def snapshot(array: Any) -> np.ndarray:
 
     What lies in memory that cannot change is used uncopied, by a view, so that its base tells it from a copy.
     """
-    if type(array) is np.ndarray and _is_ours(array):
+    if type(array) is np.ndarray and _has_numpys_memory(array):
         copy = array.copy("K")
         copy.flags.writeable = False
         return copy
@@ -49,7 +49,7 @@ def snapshot(array: Any) -> np.ndarray:
     return copy
 
 
-def _is_ours(array: np.ndarray) -> bool:
+def _has_numpys_memory(array: np.ndarray) -> bool:
     """Whether the array, or the one that it is a view of, has its memory from NumPy: it is neither mapped nor fixed."""
     base = array.base
     return base is None or (type(base) is np.ndarray and base.base is None)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from inspect import signature
 from typing import Any
-from weakref import ref
+from weakref import WeakSet
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -26,8 +27,6 @@ from einsumad.frontend.registry import call_function
 from einsumad.graph import Einsum, Labels, Node
 from einsumad.records import record
 
-_FEW_MEMBERS = 16
-"""Arrays that share memory before those that are gone are looked for."""
 _BY_ORDER = frozenset([np.reshape, np.ravel, np.astype])
 """Functions that copy or not as the order in memory makes them."""
 _READ_ONLY = frozenset([np.diagonal, np.linalg.diagonal, np.diag, np.broadcast_to, sliding_window_view])
@@ -56,26 +55,12 @@ _SHARED = (
 )
 
 
+@record(frozen=False, repr=True)
 class Memory:
     """What arrays share: how often it was written to, and which of them are alive."""
 
-    __slots__ = ("_members", "_room", "version")
-
-    def __init__(self, owner: Entries) -> None:
-        self.version = 0
-        self._members = [ref(owner)]
-        self._room = _FEW_MEMBERS
-
-    def join(self, entries: Entries) -> None:
-        """Share it from now on. A list of weak references is filled in a fifth of the time of a set of them."""
-        if len(self._members) >= self._room:
-            self._members = [member for member in self._members if member() is not None]
-            self._room = max(_FEW_MEMBERS, 2 * len(self._members))
-        self._members.append(ref(entries))
-
-    def members(self) -> list[Entries]:
-        """Those that are alive."""
-        return [entries for member in self._members if (entries := member()) is not None]
+    version: int = 0
+    members: WeakSet[Entries] = field(default_factory=WeakSet)
 
 
 @record(repr=True)
@@ -273,9 +258,10 @@ class Entries:
     def share(self, view: View, owner: Entries) -> None:
         """Become a view of another array."""
         if owner.memory is None:
-            owner.memory = Memory(owner)
+            owner.memory = Memory()
+            owner.memory.members.add(owner)
         self.view, self.memory, self.version = view, owner.memory, owner.memory.version
-        self.memory.join(self)
+        self.memory.members.add(self)
 
     def _refresh(self, memory: Memory) -> None:
         stale: list[tuple[Entries, View]] = []
@@ -301,7 +287,7 @@ class Entries:
         may_write(owner.node)
         memory = owner.memory
         if memory is not None:
-            if owner.view is not None and not all(other.stands_on(owner) for other in memory.members()):
+            if owner.view is not None and not all(other.stands_on(owner) for other in memory.members):
                 raise TracingError(_SHARED.format(name=owner.view.function.__name__))
             memory.version += 1
         for each, node in steps:

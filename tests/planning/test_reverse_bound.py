@@ -100,7 +100,7 @@ def test_two_are_compared_where_it_may_pay_or_costs_little(f, arrays):
 @pytest.mark.whole_planner
 @pytest.mark.parametrize("f", [network, smooth])
 def test_of_what_is_kept_in_structure_one_order_is_enough_by_what_is_stored(f):
-    """A candidate costs what its plan takes; the work without the structure is more than half of reverse mode's."""
+    """A candidate costs what its plan takes. Without the structure `smooth` takes more than half of reverse mode's."""
     arrays = np.ones((11, 10, 10)) if f is network else np.ones((6, 10, 10))
     explained = ea.explain(ea.hessian(f, compressed=True), *arrays)
     (candidate,) = explained.choices[1].candidates
