@@ -67,6 +67,14 @@ class CompiledPlan:
                 return self.function(*given)
         return _SILENT.copy().run(self.function, *given)
 
+    @property
+    def unchecked(self) -> Callable[..., tuple[Array, ...]]:
+        """The plan for values that are arrays of NumPy of the right shapes and dtypes; itself if it looks at more."""
+        if self.calls_user or not all(shape for shape, _ in self.expected):
+            return self
+        function = self.function
+        return lambda *arrays: _SILENT.copy().run(function, *arrays)
+
 
 _SILENT = Context()
 """A context without NumPy's floating-point warnings. Running in a copy of it is faster than `np.errstate`."""

@@ -37,6 +37,8 @@ _TORCH_OPERATORS = frozenset(
 """Operators of Python by the names that PyTorch's tensors have for them, some with underscores."""
 POLYNOMIALS = "numpy.polynomial"
 """A package that NumPy loads when it is asked for."""
+FIRST_OF_POLYNOMIALS = frozenset([np.multiply, np.subtract])
+"""The ufuncs of which one is the first that a function of that package calls on its argument."""
 _POLYNOMIALS = f"{POLYNOMIALS}."
 _AXES = (
     "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "

@@ -6,12 +6,13 @@ graph of this way finds, and its slots stand for the values at the places where 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from einsumad.frontend.cache import Derivation, RunnablePlan, compiled
+from einsumad.execution import CompiledPlan
+from einsumad.frontend.cache import Derivation, compiled
 from einsumad.frontend.lifting import is_traceable
 from einsumad.frontend.requests import Ready
 from einsumad.frontend.tracing import Trace, Variables
@@ -24,14 +25,14 @@ from einsumad.graph import Leaf, Node, fresh_leaf
 class End(NamedTuple):
     """A derivation, for each slot the place of its value or a number, and a trace of no trees and leaves of no values.
 
-    Directions have the places -1, -2, and so on. `plan` computes all outputs of the derivation from what is `read`; it
-    is None where these are computed one by one.
+    Directions have the places -1, -2, and so on. `plan` computes all outputs of the derivation from what is `read`,
+    whose forms are those at the places; it is None where these are computed one by one.
     """
 
     derivation: Derivation
     slots: tuple[int | np.ndarray, ...]
     like: Trace
-    plan: RunnablePlan | None
+    plan: Callable[..., tuple[Any, ...]] | None
     read: tuple[int | np.ndarray, ...]
 
     def trace(self, tree: Tree, tree_of_outputs: Tree) -> Trace:
@@ -64,8 +65,11 @@ def end_of(
             return None
     variables = Variables(tuple(map(_like, trace.variables.leaves)), (), leaf_tree())
     like = Trace(variables, tuple(map(_like, trace.outputs)), leaf_tree())
-    plan, read = compiled(ready.derivation, memory_limit) if planned else (None, ())
-    return End(ready.derivation, tuple(slots), like, plan, tuple([slots[position] for position in read]))
+    if not planned:
+        return End(ready.derivation, tuple(slots), like, None, ())
+    plan, read = compiled(ready.derivation, memory_limit)
+    function = plan.unchecked if isinstance(plan, CompiledPlan) else plan
+    return End(ready.derivation, tuple(slots), like, function, tuple([slots[position] for position in read]))
 
 
 def forms_of(directions: Sequence[Any], tree: Tree | None, like: Tree) -> tuple[Any, ...] | None:

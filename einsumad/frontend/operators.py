@@ -2,7 +2,8 @@
 
 Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays
 use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same. An operand whose
-``__array_ufunc__`` is None forbids ufuncs and wants its own reflected operator to be called.
+``__array_ufunc__`` is None forbids ufuncs and wants its own reflected operator to be called. Where no other operand has
+a say, the class is asked at once, as NumPy would do: that is most of what it takes to call a ufunc.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ import numpy as np
 Binary = Callable[[Any, Any], Any]
 Unary = Callable[[Any], Any]
 
+_UNASKED = frozenset([float, int, bool, np.ndarray, np.float64, np.float32])
+"""Classes of operands that NumPy does not ask what a ufunc of them is."""
+
 
 def _forward(ufunc: Any) -> Binary:
     def operator(self: Any, other: Any) -> Any:
+        if type(other) in _UNASKED or type(other) is type(self):
+            return self.__array_ufunc__(ufunc, "__call__", self, other)
         return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(self, other)
 
     return operator
@@ -25,6 +31,8 @@ def _forward(ufunc: Any) -> Binary:
 
 def _reflected(ufunc: Any) -> Binary:
     def operator(self: Any, other: Any) -> Any:
+        if type(other) in _UNASKED:
+            return self.__array_ufunc__(ufunc, "__call__", other, self)
         return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(other, self)
 
     return operator
@@ -32,24 +40,22 @@ def _reflected(ufunc: Any) -> Binary:
 
 def _unary(ufunc: Any) -> Unary:
     def operator(self: Any) -> Any:
-        return ufunc(self)
+        return self.__array_ufunc__(ufunc, "__call__", self)
 
     return operator
 
 
 def _power(self: Any, exponent: Any) -> Any:
     """``**`` as NumPy's arrays do it: a square, square root or reciprocal where the exponent says so."""
-    if getattr(exponent, "__array_ufunc__", True) is None:
-        return NotImplemented
-    floating = self.dtype.kind == "f"
     weak = isinstance(exponent, (int, float)) and not isinstance(exponent, np.generic)
-    if weak and (floating or isinstance(exponent, int)):
-        ufunc = _POWERS.get(exponent)
-        if ufunc is np.square or (floating and ufunc is not None):
-            return ufunc(self)
-    return np.power(self, exponent)
+    ufunc = _POWERS.get(exponent) if weak else None
+    if ufunc is None:
+        return _any_power(self, exponent)
+    of_all = isinstance(exponent, int) and ufunc is np.square
+    return ufunc(self) if of_all or self.dtype.kind == "f" else _any_power(self, exponent)
 
 
+_any_power = _forward(np.power)
 _POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
 

@@ -19,7 +19,14 @@ import numpy as np
 
 from einsumad.errors import ShapeError, TracingError
 from einsumad.execution.backends import is_array_type
-from einsumad.frontend.callers import POLYNOMIALS, called_by_torch, check_polynomial_caller, numpy_remedy, scipy_remedy
+from einsumad.frontend.callers import (
+    FIRST_OF_POLYNOMIALS,
+    POLYNOMIALS,
+    called_by_torch,
+    check_polynomial_caller,
+    numpy_remedy,
+    scipy_remedy,
+)
 from einsumad.frontend.carrying import carries_derivative
 from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
@@ -274,7 +281,7 @@ class Tensor(Operators):
         return self.entries.node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if len(inputs) > 1 and POLYNOMIALS in modules:  # there, a ufunc takes coefficients beside the argument
+        if ufunc in FIRST_OF_POLYNOMIALS and POLYNOMIALS in modules:
             check_polynomial_caller(inputs)
         if method == "__call__":
             met = open_trace()

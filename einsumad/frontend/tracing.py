@@ -21,7 +21,7 @@ from einsumad.frontend.lifting import as_node, plain_array
 from einsumad.frontend.met import begin_trace, end_trace, one_leaf_per_array
 from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
-from einsumad.frontend.timing import spending
+from einsumad.frontend.timing import begin_stage, end_stage, spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflatten
 from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
 from einsumad.frontend.variables import Lifetime, mark_variable
@@ -214,17 +214,17 @@ That is None where it has ended before, or where what was returned stands nowher
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
     """Call f on the variables of a walk."""
-    enclosing, opened = _enclosing.set((_enclosing.get() or 0) + 1), begin_trace(walk)
+    enclosing, opened, begun = _enclosing.set((_enclosing.get() or 0) + 1), begin_trace(walk), begin_stage()
     try:
-        with spending("tracing"):
-            tensors = [Tensor(None, walk, place) for place in range(len(given.originals))]
-            outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
-            places = [place for x in outputs if (place := walk.place_of(x)) is not None]
-            at = walk.stop()
-            if at is None or len(places) < len(outputs):
-                return [Tensor(as_node(x)) for x in outputs], tree, (), None
-            return outputs, tree, tuple(places), at
+        tensors = [Tensor(None, walk, place) for place in range(len(given.originals))]
+        outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
+        places = [place for x in outputs if (place := walk.place_of(x)) is not None]
+        at = walk.stop()
+        if at is None or len(places) < len(outputs):
+            return [Tensor(as_node(x)) for x in outputs], tree, (), None
+        return outputs, tree, tuple(places), at
     finally:
+        end_stage("tracing", begun)
         end_trace(opened)
         _enclosing.reset(enclosing)
         walk.lifetime.over = True

@@ -35,7 +35,7 @@ def snapshot(array: Any) -> np.ndarray:
     """
     if type(array) is np.ndarray and _has_numpys_memory(array):
         copy = array.copy("K")
-        copy.flags.writeable = False
+        copy.setflags(write=False)
         return copy
     library = library_of(array)
     if library is not None:
@@ -45,7 +45,7 @@ def snapshot(array: Any) -> np.ndarray:
         return given.view()
     check_copy(given)
     copy = np.array(given, order="K", copy=True, subok=False)
-    copy.flags.writeable = False
+    copy.setflags(write=False)
     return copy
 
 
