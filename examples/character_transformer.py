@@ -101,8 +101,8 @@ def shares_of(seconds) -> Iterator[float]:
     """How much of the time is over, again and again until it all is; it begins when the first step is done."""
     yield 0.0
     began = perf_counter()
-    while (share := (perf_counter() - began) / seconds) < 1:
-        yield share
+    while (spent := perf_counter() - began) < seconds:
+        yield spent / seconds
 
 
 def train(net, learned, held_out, shares, *, batch=BATCH, seed=0):
@@ -129,7 +129,8 @@ def train(net, learned, held_out, shares, *, batch=BATCH, seed=0):
         losses.append(float(step(*pieces(learned, starts, net.context))[0]))
         if share >= len(reports) / REPORTS:
             report()
-    report()
+    if reports[-1][0] < len(losses):
+        report()
     return losses, reports
 
 
@@ -154,7 +155,7 @@ def main(seconds=60.0):
     print(f"{len(text):,} characters, {len(alphabet)} different; {size:,} parameters")
     print(f"a guess among equals has the loss {np.log(len(alphabet)):.3f}\n")
     losses, reports = train(net, numbers[:cut], numbers[cut:], shares_of(seconds))
-    each = 1e3 * (reports[-1][3] - reports[0][3]) / (len(losses) - 1)
+    each = 1e3 * (reports[-1][3] - reports[0][3]) / max(1, len(losses) - 1)
     print(f"\nfirst step and first look at what is held out {reports[0][3]:.1f} s, then {each:.0f} ms a step\n")
     print(written(net, alphabet, "The ", 400, rng=np.random.default_rng(0)))
     return losses, reports
