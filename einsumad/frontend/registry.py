@@ -148,6 +148,12 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     return _callers[0](function, args, kwargs, handler)
 
 
+def call_own(function: Handler, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a function for traced values gives, which stands for one that has no protocol, such as SciPy's."""
+    _load_surface()
+    return _callers[0](function, args, kwargs, function)
+
+
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What ``__array_ufunc__`` asks for."""
     _load_surface()

@@ -14,7 +14,7 @@ for dtypes, lining axes up or looking for a canonical form again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -48,7 +48,7 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
             return result
     name = tuple(key)
     if name not in _recipes:
-        return _recorded(name, nodes, partial(handler, *args, **kwargs))
+        return _recorded(name, nodes, [*args, *kwargs.values()], partial(handler, *args, **kwargs))
     recipe = _recipes.get(name)
     result = handler(*args, **kwargs) if recipe is None else recipe.cast(nodes)
     went_by(recipe)
@@ -86,16 +86,33 @@ def _entered(function: Any, args: Sequence[Any], x: Any, key: list[Any], nodes: 
     return True
 
 
-def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any]) -> Any:
-    """What the handler gives, noted for the next time."""
+def _recorded(key: Key, nodes: list[Node], given: Sequence[Any], handle: Callable[[], Any]) -> Any:
+    """What the handler gives for what was given, noted for the next time."""
     before = looks()
     with recorded() as made:
         result = handle()
     if len(_recipes) >= _MOST_RECIPES:
         _recipes.clear()
-    recipe = _recipes[key] = _recipe(result, nodes, made) if looks() == before else None
+    recipe = _recipes[key] = _recipe(_node_of(result, given), nodes, made) if looks() == before else None
     went_by(recipe)
     return result
+
+
+def _node_of(result: Any, given: Sequence[Any]) -> Any:
+    """The node of a tensor that shares its entries with none that was given; other results as they are."""
+    if type(result) is not Tensor:
+        return result
+    memory = result.entries.memory
+    shared = any(x is result or (memory is not None and x.entries.memory is memory) for x in _tensors(given))
+    return result if shared else result.node
+
+
+def _tensors(given: Sequence[Any]) -> Iterator[Tensor]:
+    for x in given:
+        if isinstance(x, Tensor):
+            yield x
+        elif type(x) in (list, tuple):
+            yield from _tensors(x)
 
 
 def _recipe(result: Any, nodes: Sequence[Node], made: Sequence[Node]) -> Recipe | None:

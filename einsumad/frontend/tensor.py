@@ -32,7 +32,7 @@ from einsumad.frontend.evaluation import concrete, unknown_value
 from einsumad.frontend.gradients import backward
 from einsumad.frontend.met import OnWalk, leave_walk, open_trace
 from einsumad.frontend.operators import Operators
-from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_ufunc
+from einsumad.frontend.registry import INTO_ARRAY, WRITERS, call_function, call_own, call_ufunc
 from einsumad.frontend.variables import gradient, requires_gradient, set_gradient
 from einsumad.frontend.views import Entries, attach
 from einsumad.graph import Node, display
@@ -197,6 +197,18 @@ def _called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> A
 
 def _function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     return attach(wrap(call_function(function, args, options)), function, args, options)
+
+
+def own_called(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """What a call of a function for traced values gives that is asked by its name, not by NumPy: a step like others."""
+    met = open_trace()
+    if met is None or met.at is None:
+        return _own_called(function, args, options)
+    return met.call(function, args, options, _own_called)
+
+
+def _own_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    return wrap(call_own(function, args, options))
 
 
 def _ufunc_called(ufunc: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:

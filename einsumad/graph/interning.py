@@ -61,13 +61,19 @@ def intern_node(kind: type[N], shape: tuple[int, ...], dtype: Any, operands: tup
 
 @contextmanager
 def recorded() -> Iterator[list[Node]]:
-    """Within this context a list of the nodes that are asked for, in order, leaves left out."""
+    """Within this context a list of the nodes that are asked for, in order, leaves left out.
+
+    Those of a context inside are asked for in the outer one too.
+    """
     made: list[Node] = []
+    outer = _made.get()
     token = _made.set(made)
     try:
         yield made
     finally:
         _made.reset(token)
+        if outer is not None:
+            outer.extend(made)
 
 
 class Mould(NamedTuple):

@@ -17,6 +17,7 @@ from typing import Any
 
 from einsumad.frontend.lifting import holds_tensor
 from einsumad.frontend.scipy_special import functions
+from einsumad.frontend.tensor import own_called
 
 __all__ = [
     "comb",
@@ -45,7 +46,7 @@ def _either(traced: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(traced)
     def function(*args: Any, **kwargs: Any) -> Any:
         if any(holds_tensor(value) for value in (*args, *kwargs.values())):
-            return traced(*args, **kwargs)
+            return own_called(traced, args, kwargs)
         return getattr(_special(), traced.__name__)(*args, **kwargs)
 
     return function

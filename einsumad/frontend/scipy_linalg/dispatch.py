@@ -23,7 +23,7 @@ from einsumad.frontend.broadcasting import broadcast_shape, spread
 from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.lifting import as_node, holds_tensor
 from einsumad.frontend.promotion import in_dtype
-from einsumad.frontend.tensor import Tensor, wrap
+from einsumad.frontend.tensor import Tensor, own_called
 from einsumad.functions.general.matrix_kernels import linear_algebra
 from einsumad.graph import Node
 
@@ -44,7 +44,7 @@ def supports_tracing(body: Callable[..., Any]) -> Callable[..., Any]:
             parameters.bind(*args, **kwargs)
         except TypeError as error:
             raise TracingError(f"scipy.linalg.{name} on traced values: {error}; it is {name}{parameters}") from error
-        return wrap(body(*args, **kwargs))
+        return own_called(body, args, kwargs)
 
     _functions[name] = function
     return function
