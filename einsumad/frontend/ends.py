@@ -54,11 +54,13 @@ def end_of(
 
     If it is `planned`, with the plan for all outputs under the memory limit.
     """
-    places = walk.places() | {node: ~k for k, node in enumerate(directions)}
+    places, constants = walk.places() | {node: ~k for k, node in enumerate(directions)}, walk.constants()
     slots: list[int | np.ndarray] = []
     for leaf in ready.found:
         if leaf in places:
             slots.append(places[leaf])
+        elif leaf in constants:
+            slots.append(constants[leaf])
         elif leaf.key[0] == "number":
             slots.append(known_value(leaf))
         else:

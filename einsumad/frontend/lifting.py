@@ -22,7 +22,7 @@ import numpy as np
 from einsumad.errors import TracingError
 from einsumad.execution.backends import library_of, shape_and_dtype
 from einsumad.frontend.mapped import check_copy, is_read_only_map
-from einsumad.frontend.met import Seen, met_in_trace, same_bits
+from einsumad.frontend.met import Met, Seen, met_in_trace, same_bits
 from einsumad.frontend.registry import lifts_arrays
 from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import bind
@@ -38,6 +38,7 @@ _PLAIN = frozenset([np.dtype(code) for code in "?bhilqBHILQefdg"])
 """Those dtypes with which arrays are traced as they are."""
 _NO_NAMES: Mapping[int, str] = {}
 _names: ContextVar[Mapping[int, str]] = ContextVar("names of arrays by identity", default=_NO_NAMES)
+_noted: ContextVar[dict[Node, np.ndarray] | None] = ContextVar("arrays that leaves were made of", default=None)
 
 
 def as_node(x: Any, partner_dtype: Any = None) -> Node:
@@ -116,6 +117,8 @@ def _array(x: Any) -> Node:
     seen = met.arrays.get(id(x)) if met is not None else None
     library = library_of(x)
     if seen is not None and seen.leaf is not None and is_unchanged(x, seen):
+        if library is None:
+            _note(seen.leaf, seen.value)
         return seen.leaf
     array = plain_array(x)
     shape, dtype = (array.shape, array.dtype) if library is None else shape_and_dtype(array)
@@ -124,6 +127,8 @@ def _array(x: Any) -> Node:
     value = bind(node, array)
     if met is not None and (library is not None or is_read_only_map(x) or type(x) is np.ndarray):
         met.arrays[id(x)] = Seen(x, value, node, stamp)
+    if library is None:
+        _note(node, value)
     return node
 
 
@@ -137,16 +142,45 @@ def is_unchanged(x: Any, seen: Seen) -> bool:
 
 def index_node(index: np.ndarray) -> Node:
     """The node of an array of indices: within a trace equal ones are one leaf, so that what they select is tied."""
-    met = met_in_trace()
-    if met is None:
-        return _array(index)
-    key = blake2b(index.tobytes(), key=repr(index.shape).encode()[-64:], digest_size=16).digest()
-    if key not in met.arrays:
-        _array(index)
-        met.arrays[key] = met.arrays[id(index)]
-    leaf_of_index = met.arrays[key].leaf
-    assert leaf_of_index is not None
-    return leaf_of_index
+    return constant_node(index, met_in_trace())
+
+
+def constant_node(array: np.ndarray, met: Met | None) -> Node:
+    """The node of an array that nobody writes to. In a trace equal ones are one leaf."""
+    key = _digest(array)
+    found = None if met is None else met.arrays[key].leaf if key in met.arrays else None
+    if found is None:
+        found = mark_constant(fresh_leaf(array.shape, array.dtype))
+        value = bind(found, array)
+        if met is not None:
+            met.arrays[key] = Seen(array, value, found)
+    _note(found, array)
+    return found
+
+
+def _digest(array: np.ndarray) -> bytes:
+    form = f"{array.dtype.str}{array.shape}".encode()
+    return blake2b(array.tobytes(), key=form[-64:], digest_size=16).digest()
+
+
+@contextmanager
+def noting_arrays() -> Iterator[dict[Node, np.ndarray]]:
+    """Within this context arrays of NumPy are noted by the leaves that are made of them, also for those around it."""
+    found: dict[Node, np.ndarray] = {}
+    outer = _noted.get()
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+        if outer is not None:
+            outer.update(found)
+
+
+def _note(node: Node, array: np.ndarray) -> None:
+    noted = _noted.get()
+    if noted is not None:
+        noted[node] = array
 
 
 def plain_array(x: Any) -> Any:

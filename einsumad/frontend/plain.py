@@ -1,4 +1,4 @@
-"""What an argument that is neither traced nor an array says of itself in a key.
+"""What an argument that is not traced says of itself in a key.
 
 Owns these keys. Imports the registry. Invariant: arguments of equal keys are alike in all that a function could see of
 them: True, 1 and 1.0 are told apart, and so are 0.0 and -0.0. What can be changed, or be called, has no key.
@@ -18,6 +18,8 @@ _NUMBERS = frozenset([np.bool_, np.float16, np.float32, np.float64, *[np.dtype(c
 _DTYPES = frozenset([int, bool, float, *_NUMBERS])
 
 PlainKey = tuple[Any, ...]
+MOST_CONTENT = 2**13
+"""Bytes of an array that is told by its content."""
 
 
 def plain_key(x: Any) -> PlainKey | None:
@@ -39,3 +41,10 @@ def plain_key(x: Any) -> PlainKey | None:
     if isinstance(x, np.dtype):
         return (np.dtype, x.str) if x.type in _NUMBERS else None
     return (kind, x) if kind is type and x in _DTYPES else None
+
+
+def array_key(x: np.ndarray) -> PlainKey | None:
+    """The key of a small array by its content, for those that may look at it; None for others."""
+    if x.nbytes > MOST_CONTENT or x.dtype.type not in _NUMBERS or not x.dtype.isnative:
+        return None
+    return np.ndarray, x.shape, x.dtype.str, x.tobytes()

@@ -1,33 +1,43 @@
 """How the result of a call is made of the nodes of its arguments.
 
-Owns recipes, and by which one the last call went. Imports the graph. Invariant: a recipe makes of nodes of the forms
-that it was noted for what the handler makes of them.
+Owns recipes, and by which one the last call went. Imports the graph and lifting. Invariant: a recipe makes of nodes of
+the forms that it was noted for what the handler makes of them.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from einsumad.frontend.lifting import constant_node
+from einsumad.frontend.met import Met
 from einsumad.graph import Mould, Node, intern_cast
 
 Cast: TypeAlias = tuple[Mould, tuple[int | Node, ...]]
-"""One node: its mould, and its operands by place among arguments and earlier nodes, or as they are."""
+"""One node: its mould, and its operands by place among arguments, constants and earlier nodes, or as they are."""
+Pack: TypeAlias = Callable[[Sequence[Any]], Any]
+"""What makes of the results in order what the call gives."""
 
 
 class Recipe:
-    """The nodes of a call in order, and the place of the result."""
+    """The arrays that the handler makes by itself, the nodes of a call in order, and the places of the results."""
 
-    __slots__ = ("_casts", "_result")
+    __slots__ = ("_casts", "_results", "constants", "pack")
 
-    def __init__(self, casts: tuple[Cast, ...], result: int) -> None:
-        self._casts, self._result = casts, result
+    def __init__(
+        self, constants: tuple[np.ndarray, ...], casts: tuple[Cast, ...], results: tuple[int, ...], pack: Pack
+    ) -> None:
+        self.constants, self._casts, self._results, self.pack = constants, casts, results, pack
 
-    def cast(self, nodes: list[Node]) -> Node:
-        """The result for the nodes of the arguments, to which what is made on the way is appended."""
+    def cast(self, nodes: list[Node], met: Met | None) -> list[Node]:
+        """The results for the nodes of the arguments, to which what is made on the way is appended, in a trace."""
+        nodes += [constant_node(array, met) for array in self.constants]
         for mould, operands in self._casts:
             nodes.append(intern_cast(mould, tuple([nodes[o] if type(o) is int else o for o in operands])))  # type: ignore[misc]
-        return nodes[self._result]
+        return [nodes[place] for place in self._results]
 
 
 class _Last(threading.local):

@@ -181,7 +181,10 @@ def _call_method(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Ma
     if handler is None:
         raise unsupported(f"{name}.{method}")
     refuse_options(f"{name}.{method}", **{key: kwargs.get(key) for key in _METHOD_OPTIONS})
-    return handler(*inputs, **{key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS})
+    options = {key: value for key, value in kwargs.items() if key not in _METHOD_OPTIONS}
+    if method == "at":
+        return handler(*inputs, **options)
+    return _callers[0]((ufunc, method), inputs, options, handler)
 
 
 def has_ufunc(ufunc: np.ufunc) -> bool:

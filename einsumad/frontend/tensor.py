@@ -172,7 +172,7 @@ _ravel = _method(np.ravel)
 
 
 def _get_item(self: Tensor, index: Any) -> Any:
-    return _called(operator.getitem, (self, index), {})
+    return _step(operator.getitem, (self, index), {}, _function_called)
 
 
 def _fill(self: Tensor, value: Any) -> None:
@@ -187,12 +187,12 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     _written_to(self, call_function(operator.setitem, (self, index, value), {}))
 
 
-def _called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """What a call of a function gives: by the walk of the open trace, if it is on one."""
+def _step(function: Any, args: Sequence[Any], options: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
+    """What a call gives: by the walk of the open trace, if it is on one, otherwise by the ordinary way."""
     met = open_trace()
     if met is None or met.at is None:
-        return _function_called(function, args, options)
-    return met.call(function, args, options, _function_called)
+        return ordinary(function, args, options)
+    return met.call(function, args, options, ordinary)
 
 
 def _function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -201,10 +201,7 @@ def _function_called(function: Any, args: Sequence[Any], options: Mapping[str, A
 
 def own_called(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """What a call of a function for traced values gives that is asked by its name, not by NumPy: a step like others."""
-    met = open_trace()
-    if met is None or met.at is None:
-        return _own_called(function, args, options)
-    return met.call(function, args, options, _own_called)
+    return _step(function, args, options, _own_called)
 
 
 def _own_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -213,6 +210,11 @@ def _own_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) 
 
 def _ufunc_called(ufunc: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     return wrap(call_ufunc(ufunc, "__call__", args, options))
+
+
+def _method_called(method: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    ufunc, name = method
+    return wrap(call_ufunc(ufunc, name, args, options))
 
 
 def _written_to(target: Any, node: Node) -> None:
@@ -300,9 +302,10 @@ class Tensor(Operators):
             if met is None or met.at is None:
                 return _ufunc_called(ufunc, inputs, kwargs)
             return met.call(ufunc, inputs, kwargs, _ufunc_called)
-        leave_walk()
-        result = call_ufunc(ufunc, method, inputs, kwargs)
-        return _written_to(inputs[0], result) if method == "at" else wrap(result)
+        if method == "at":
+            leave_walk()
+            return _written_to(inputs[0], call_ufunc(ufunc, method, inputs, kwargs))
+        return _step((ufunc, method), inputs, kwargs, _method_called)
 
     def __array_function__(
         self,
@@ -318,7 +321,7 @@ class Tensor(Operators):
             return _written_to(args[0] if args else None, call_function(function, args, kwargs))
         if function in _FACTS and len(args) == 1 and args[0] is self and not kwargs:
             return getattr(self, function.__name__)
-        return _called(function, args, kwargs)
+        return _step(function, args, kwargs, _function_called)
 
     @classmethod
     def __torch_function__(cls, function: Any, *_: Any, **__: Any) -> Any:

@@ -2,9 +2,9 @@
 
 Owns the tree of the ways that traces have gone, and the walk of one trace along it. Imports the graph, recipes, and
 the tables of values and variables. Invariant: a step is found by the function, by the places of its arguments among all
-that the trace has met, by the forms of new arrays, and by numbers and other plain options. The handler looked at
-nothing else when the step was noted, so a walk stands for the nodes that the handlers would make, and these are made by
-the same recipes when they are asked for.
+that the trace has met, by the forms of new arrays, or the content of those that the handler may look at, and by numbers
+and other plain options. The handler looked at nothing else when the step was noted, so a walk stands for the nodes that
+the handlers would make, and these are made by the same recipes when they are asked for.
 
 The user's function runs on every call. What it does that is no known step ends the walk: its nodes are made, and the
 trace goes on as one that was on no walk. Whatever reaches for a node or for the arrays that were met ends it too.
@@ -20,7 +20,7 @@ import numpy as np
 
 from einsumad.frontend.cache import cleared_too
 from einsumad.frontend.met import Met, Seen, same_bits
-from einsumad.frontend.plain import plain_key
+from einsumad.frontend.plain import array_key, plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
 from einsumad.frontend.values import share, snapshot
@@ -66,16 +66,26 @@ class Start:
 
 
 class Step(Start):
-    """A call on a way: its recipe over places, the form of its result, and where ways lead from it."""
+    """A call on a way: its recipe over places, its results, whether these are views, and where ways lead from it."""
 
-    __slots__ = ("base", "dtype", "is_view", "operands", "recipe", "shape")
+    __slots__ = ("base", "is_view", "operands", "recipe", "results")
 
-    def __init__(self, recipe: Recipe, operands: tuple[int, ...], result: Entries, called: Called) -> None:
+    def __init__(self, recipe: Recipe, operands: tuple[int, ...], results: Sequence[Entries], called: Called) -> None:
         super().__init__()
         self.recipe, self.operands = recipe, operands
-        self.shape, self.dtype = result.node.shape, result.node.dtype
-        self.is_view = result.view is not None
-        self.base = None if result.view is None else _place_of_base(result.view, called)
+        self.results = tuple([Result(self, number, entries.node) for number, entries in enumerate(results)])
+        views = [entries.view for entries in results if entries.view is not None]
+        self.is_view = bool(views)
+        self.base = _place_of_base(views[0], called) if len(views) == len(results) == 1 else None
+
+
+class Result:
+    """One of the results of a step, and its form."""
+
+    __slots__ = ("dtype", "number", "shape", "step")
+
+    def __init__(self, step: Step, number: int, node: Node) -> None:
+        self.step, self.number, self.shape, self.dtype = step, number, node.shape, node.dtype
 
 
 def _place_of_base(view: View, called: Called) -> int | str | None:
@@ -89,13 +99,18 @@ def _place_of_base(view: View, called: Called) -> int | str | None:
     return view.place if same and all(others) and len(others) == len(args) + len(options) - 1 else None
 
 
-def _operands(given: Sequence[Any], handle: type) -> list[Any]:
-    """The tensors and arrays among arguments, within lists and tuples too."""
+def _attached(result: Any, step: Step, called: Called) -> Any:
+    """The result of a call as a view of what its step is a view of."""
+    return attach(result, *called) if step.base is None else attach_again(result, step.base, *called)
+
+
+def _operands(given: Sequence[Any], handle: type, *, with_arrays: bool) -> list[Any]:
+    """The tensors among arguments, and the arrays if they are nodes, within lists and tuples too."""
     found: list[Any] = []
     for x in given:
         if type(x) in (list, tuple):
-            found += _operands(x, handle)
-        elif type(x) in (handle, np.ndarray):
+            found += _operands(x, handle, with_arrays=with_arrays)
+        elif type(x) is handle or (with_arrays and type(x) is np.ndarray):
             found.append(x)
     return found
 
@@ -132,13 +147,13 @@ class Walk(Met):
     """One trace along the tree. `at` is where it is, None once it has ended.
 
     At the places stand, in the order in which the trace has met them, its variables and arrays with their snapshots,
-    and the steps.
+    and the results of steps.
     """
 
     __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
 
     def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
-        self._parts: list[Seen | Step] = [Seen(None, x, place=k) for k, x in enumerate(values)]
+        self._parts: list[Seen | Result] = [Seen(None, x, place=k) for k, x in enumerate(values)]
         self._handle, self._names = handle, names
         self._nodes: list[Node] = []
         self._notes, self._ordered = False, True
@@ -172,14 +187,13 @@ class Walk(Met):
                 return ordinary(*called)
             self._notes = True
             return self._explored(at, key, called, ordinary)
-        result = handle(None, self, len(parts))
-        parts.append(step)
+        if len(step.results) == 1:
+            result = handle(None, self, len(parts))
+        else:
+            result = step.recipe.pack([handle(None, self, len(parts) + k) for k in range(len(step.results))])
+        parts += step.results
         self.at = step
-        if not step.is_view:
-            return result
-        if step.base is None:
-            return attach(result, function, args, options)
-        return attach_again(result, step.base, function, args, options)
+        return _attached(result, step, (function, args, options)) if step.is_view else result
 
     def place_of(self, x: Any) -> int | None:
         """The place of what is a tensor of this walk, None of all else."""
@@ -193,11 +207,15 @@ class Walk(Met):
     def form(self, place: int) -> Any:
         """What has the shape and dtype of what stands at a place."""
         part = self._parts[place]
-        return part if type(part) is Step else part.value  # type: ignore[union-attr]
+        return part if type(part) is Result else part.value  # type: ignore[union-attr]
 
     def places(self) -> dict[Node, int]:
-        """The places of the leaves."""
+        """The places of the leaves of variables and arrays."""
         return {self._nodes[k]: k for k, part in enumerate(self._parts) if type(part) is Seen}
+
+    def constants(self) -> dict[Node, np.ndarray]:
+        """The arrays by their leaves that calls have made of what their keys say: they belong to the way."""
+        return {x.leaf: x.value for key, x in self.arrays.items() if type(key) is bytes and x.leaf is not None}
 
     def variables(self, count: int) -> tuple[Leaf, ...]:
         """The leaves of the variables."""
@@ -231,13 +249,17 @@ class Walk(Met):
             key.append(entries.place)
             return entries.walk is self
         if kind is np.ndarray:
+            if not takes_arrays_as_nodes(function, args):
+                own = array_key(x)
+                key.append(own)
+                return own is not None
             seen = self.arrays.get(id(x))
             if seen is not None and not same_bits(x, seen.value):
                 seen = None
             if seen is not None and seen.place >= 0:
                 key.append(seen.place)
                 return True
-            if x.dtype.kind not in _KINDS or not x.dtype.isnative or not takes_arrays_as_nodes(function, args):
+            if x.dtype.kind not in _KINDS or not x.dtype.isnative:
                 return False
             if seen is None:
                 seen = self.arrays[id(x)] = Seen(x, snapshot(x))
@@ -257,20 +279,25 @@ class Walk(Met):
         went_by(None)
         result = ordinary(*called)
         recipe = last_recipe()
-        if recipe is None or type(result) is not self._handle or not self._ordered:
+        parts = list(result) if isinstance(result, (list, tuple)) else [result]
+        if recipe is None or any(type(part) is not self._handle for part in parts) or not self._ordered:
             return result
-        given = _operands([*called[1], *called[2].values()], self._handle)
+        by_node = takes_arrays_as_nodes(called[0], called[1])
+        given = _operands([*called[1], *called[2].values()], self._handle, with_arrays=by_node)
         operands = tuple([x.entries.place if type(x) is self._handle else self.arrays[id(x)].place for x in given])
-        node = result.entries.last
-        if recipe.cast([self._nodes[k] for k in operands]) is not node:
+        results = [part.entries for part in parts]
+        nodes = [entries.last for entries in results]
+        made = recipe.cast([self._nodes[k] for k in operands], self)
+        if len(made) != len(nodes) or any(one is not other for one, other in zip(made, nodes, strict=True)):
             return result
-        step = Step(recipe, operands, result.entries, called)
-        _count(1)
+        step = Step(recipe, operands, results, called)
+        _count(len(results))
         step = at.nexts.setdefault(key, step)
         with _lock:
-            result.entries.walk, result.entries.place = self, len(self._parts)
-            self._parts.append(step)
-            self._nodes.append(node)
+            for place, entries in enumerate(results, len(self._parts)):
+                entries.walk, entries.place = self, place
+            self._parts += step.results
+            self._nodes += made
             self.at = step
         return result
 
@@ -278,10 +305,13 @@ class Walk(Met):
         """Make the nodes of all that the walk has met so far, in that order."""
         with _lock:
             names: Sequence[str] = () if self._nodes else self._names()
+            made: list[Node] = []
             for place in range(len(self._nodes), len(self._parts)):
                 part = self._parts[place]
-                if isinstance(part, Step):
-                    node = part.recipe.cast([self._nodes[k] for k in part.operands])
+                if isinstance(part, Result):
+                    if part.number == 0:
+                        made = part.step.recipe.cast([self._nodes[k] for k in part.step.operands], self)
+                    node = made[part.number]
                 elif part.leaf is None:
                     node = _leaf_of(part, names[place] if place < len(names) else None, self.lifetime)
                 else:  # made by another thread, before those of arrays that were met earlier

@@ -17,6 +17,7 @@ from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.known import at_known, known
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.looks import look
 from einsumad.frontend.maps import put_at, reshaped
 from einsumad.frontend.numpy_functions.indexing import node_size
 from einsumad.frontend.promotion import floating, in_dtype, tensor
@@ -148,6 +149,7 @@ def _positive(divisor: Any) -> Any:
     """The divisor, or zero where it is negative."""
     value = concrete(divisor.node) if isinstance(divisor, Tensor) else divisor
     if value is not None and value <= 0:
+        look()  # every call warns
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         return np.float64(0)
     return divisor

@@ -15,6 +15,7 @@ from einsumad.errors import ShapeError
 from einsumad.frontend.axes import one_axis
 from einsumad.frontend.broadcasting import broadcast_shape
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.looks import look
 from einsumad.frontend.promotion import tensor, ufunc_operands
 from einsumad.frontend.registry import implements, implements_ufunc
 from einsumad.frontend.tensor import Tensor
@@ -34,6 +35,7 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if 2 in sizes:
         message = "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead."
+        look()  # every call warns
         warnings.warn(message, DeprecationWarning, stacklevel=2)
     shape = broadcast_shape(x.shape[:-1], y.shape[:-1])
     (x0, x1, *x2), (y0, y1, *y2) = ([v[..., k] for k in range(v.shape[-1])] for v in (x, y))
