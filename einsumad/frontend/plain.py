@@ -18,7 +18,7 @@ _NUMBERS = frozenset([np.bool_, np.float16, np.float32, np.float64, *[np.dtype(c
 _DTYPES = frozenset([int, bool, float, *_NUMBERS])
 
 PlainKey = tuple[Any, ...]
-MOST_CONTENT = 2**13
+MOST_CONTENT = 2**12
 """Bytes of an array that is told by its content."""
 
 
