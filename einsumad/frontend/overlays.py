@@ -17,6 +17,7 @@ import numpy as np
 from einsumad.frontend.axes import insert_axes
 from einsumad.frontend.broadcasting import product
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.looks import look
 from einsumad.graph import Node, Zero, add
 from einsumad.locks import module_lock
 from einsumad.records import record
@@ -61,9 +62,15 @@ def overlaid(node: Node, places: np.ndarray, write: Write) -> Node:
     held = None if isinstance(after.base, Zero) else _held(after.base, after.owner < 0)
     terms = [term for term in (held, after.total) if term is not None]
     result = add(terms, node.dtype)
+    look()  # a node that is made again is in no table
     with _lock:
         _overlays[result] = after
     return result
+
+
+def is_overlaid(node: Node) -> bool:
+    """Whether the node is known as an array that was written to: what is read of it is not told by its form."""
+    return node in _overlays
 
 
 def last_written(node: Node, index: Hashable) -> Node | None:

@@ -1,7 +1,6 @@
 """Products with a Jacobian at one point: pushforward and pullback.
 
-Owns :func:`jvp` and :func:`vjp`. Imports tracing and requests. Invariant: the value and the product belong to one
-trace.
+Owns :func:`jvp` and :func:`vjp`. Imports the transforms. Invariant: the value and the product belong to one trace.
 """
 
 from __future__ import annotations
@@ -9,21 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from einsumad.frontend.mapped import copies_within
-from einsumad.frontend.requests import Asked, answer, direction_nodes
-from einsumad.frontend.tracing import Trace, trace
-from einsumad.frontend.transforms import check_outputs, parameter_names
+from einsumad.frontend.met import in_trace
+from einsumad.frontend.tracing import Trace, taken_apart
+from einsumad.frontend.transforms import NO_DIRECTION, Transform
 from einsumad.frontend.trees import flatten, unflatten
-from einsumad.planning import Request, checked_limit
+from einsumad.planning import Request
 
 
-def _trace_all(f: Callable[..., Any], primals: Sequence[Any], name: str, memory_limit: int | None) -> Trace:
+def _positions(primals: Sequence[Any], name: str) -> tuple[int, ...]:
     if not primals:
         raise TypeError(f"{name} needs at least one primal")
-    with copies_within(memory_limit):
-        found = trace(f, primals, {}, tuple(range(len(primals))), parameter_names(f))
-    check_outputs(found, name)
-    return found
+    return tuple(range(len(primals)))
 
 
 def jvp(
@@ -40,11 +35,12 @@ def jvp(
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp needs a tuple of primals and a tuple of tangents")
-    limit = checked_limit(memory_limit)
-    found = _trace_all(f, primals, "jvp", limit)
-    variables = found.variables
-    directions = direction_nodes(flatten(tuple(tangents)), variables.leaves, "tangent", variables.tree)
-    flat = answer(Asked(Request("jvp"), found.outputs, variables, directions), limit)
+    positions = _positions(primals, "jvp")
+    push = Transform(f, "jvp", Request("jvp"), positions, memory_limit, _both, False, direction="tangent")
+    return push(*primals, tuple(tangents))  # type: ignore[no-any-return]
+
+
+def _both(found: Trace, flat: Sequence[Any]) -> tuple[Any, Any]:
     count = len(found.outputs)
     return unflatten(found.tree, flat[:count]), unflatten(found.tree, flat[count:])
 
@@ -59,14 +55,22 @@ def vjp(f: Callable[..., Any], *primals: Any, memory_limit: int | None = None) -
     >>> pullback(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    limit = checked_limit(memory_limit)
-    found = _trace_all(f, primals, "vjp", limit)
-    flat = answer(Asked(Request("derivatives", (0,)), found.outputs, found.variables), limit)
+    positions = _positions(primals, "vjp")
+    value = Transform(f, "vjp", Request("derivatives", (0,)), positions, memory_limit, _value, False)
+    pull = Transform(f, "vjp", Request("vjp"), positions, memory_limit, _cotangents, False, direction="cotangent")
+    given = taken_apart(primals, positions)
+    came = None if in_trace() else value.on_walk(given, {})
+    if came is not None:
+        found = value.answer_on_walk(given, *came, NO_DIRECTION)
+        return found, lambda cotangent: pull.answer_on_walk(given, *came, flatten(cotangent))
+    traced = value.traced(primals, {})
+    return value.answer(traced, NO_DIRECTION), lambda cotangent: pull.answer(traced, flatten(cotangent))
 
-    def pullback(cotangent: Any) -> Any:
-        given = direction_nodes(flatten(cotangent), found.outputs, "cotangent", found.tree)
-        pulled = answer(Asked(Request("vjp"), found.outputs, found.variables, given), limit)
-        result = found.variables.unflatten(pulled)
-        return result[0] if len(primals) == 1 else result
 
-    return unflatten(found.tree, flat), pullback
+def _value(found: Trace, flat: Sequence[Any]) -> Any:
+    return unflatten(found.tree, flat)
+
+
+def _cotangents(found: Trace, flat: Sequence[Any]) -> Any:
+    pulled = found.variables.unflatten(flat)
+    return pulled[0] if len(pulled) == 1 else pulled

@@ -18,8 +18,8 @@ from einsumad.graph import Mould, Node, intern_cast
 
 Cast: TypeAlias = tuple[Mould, tuple[int | Node, ...]]
 """One node: its mould, and its operands by place among arguments, constants and earlier nodes, or as they are."""
-Pack: TypeAlias = Callable[[Sequence[Any]], Any]
-"""What makes of the results in order what the call gives."""
+Pack: TypeAlias = Callable[[Sequence[Any]], Any] | None
+"""What makes of results in order what the call gives; None where it gives one node, and no tuple of one."""
 
 
 class Recipe:
@@ -38,6 +38,10 @@ class Recipe:
         for mould, operands in self._casts:
             nodes.append(intern_cast(mould, tuple([nodes[o] if type(o) is int else o for o in operands])))  # type: ignore[misc]
         return [nodes[place] for place in self._results]
+
+    def packed(self, parts: Sequence[Any]) -> Any:
+        """What the call gives, of its results in order."""
+        return parts[0] if self.pack is None else self.pack(parts)
 
 
 class _Last(threading.local):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ import numpy as np
 from einsumad.frontend.lifting import as_node, is_traceable, noting_arrays
 from einsumad.frontend.looks import looks
 from einsumad.frontend.met import met_in_trace
+from einsumad.frontend.overlays import is_overlaid
 from einsumad.frontend.plain import MOST_CONTENT, array_key, plain_key
 from einsumad.frontend.recipes import Cast, Pack, Recipe, went_by
 from einsumad.frontend.registry import calls_handlers, takes_arrays_as_nodes
@@ -60,7 +60,7 @@ def replayed(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], hand
         given = [*args, *kwargs.values()]
         return _recorded(name, nodes, partial(handler, *args, **kwargs), given, by_node=by_node)
     recipe = _recipes.get(name)
-    result = handler(*args, **kwargs) if recipe is None else recipe.pack(recipe.cast(nodes, met_in_trace()))
+    result = handler(*args, **kwargs) if recipe is None else recipe.packed(recipe.cast(nodes, met_in_trace()))
     went_by(recipe)
     return result
 
@@ -92,6 +92,8 @@ def _entered(x: Any, key: list[Any], nodes: list[Node], *, by_node: bool) -> boo
 
 
 def _node_entered(node: Node, key: list[Any], nodes: list[Node], *, traced: bool) -> bool:
+    if is_overlaid(node):
+        return False
     key.append(traced)
     for place, other in enumerate(nodes):
         if other is node:
@@ -121,7 +123,7 @@ def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any], given: Seq
         _recipes.clear()
     _recipes[key] = recipe
     if recipe is not None and recipe.constants:  # they are the same leaves from the first time on
-        result = recipe.pack(recipe.cast(nodes, met_in_trace()))
+        result = recipe.packed(recipe.cast(nodes, met_in_trace()))
     went_by(recipe)
     return result
 
@@ -144,7 +146,7 @@ def _results(result: Any, given: Sequence[Any]) -> tuple[list[Node], Pack] | Non
         memories.append(memory)
     nodes = [part.node if type(part) is Tensor else part for part in parts]
     if not several:
-        return nodes, itemgetter(0)
+        return nodes, None
     return nodes, (lambda found: kind(*found)) if hasattr(result, "_fields") else kind
 
 

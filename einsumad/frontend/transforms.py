@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MethodType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from einsumad.errors import DifferentiationError
 from einsumad.frontend.cache import count_found
@@ -29,7 +29,8 @@ from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, plan
 
 Argnums = int | tuple[int, ...]
 _asked: dict[Any, object] = {}
-_NO_DIRECTION: tuple[list[Any], Tree] = [], None
+Direction: TypeAlias = tuple[list[Any], Tree]
+NO_DIRECTION: Direction = [], None
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Transform:
     """A function made from another by a transform; call it like the original.
 
     `arrange` puts the flat outputs of the request into the shape that the transform promises; where results are kept in
-    their structure, `in_structure` does.
+    their structure, `in_structure` does. `direction` is what the last argument is called, if it is one.
     """
 
     function: Callable[..., Any]
@@ -47,7 +48,7 @@ class Transform:
     memory_limit: int | None
     arrange: Callable[[Trace, Sequence[Any]], Any]
     scalar: bool
-    takes_direction: bool = False
+    direction: Literal["direction", "tangent", "cotangent"] | None = None
     in_structure: Callable[[Trace, Results], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -73,9 +74,13 @@ class Transform:
     def ask(self, *args: Any, **kwargs: Any) -> tuple[Asked, Trace]:
         """Trace the function and say what is asked of the graph."""
         args_of_f, direction = self._split(args)
-        with copies_within(self.memory_limit):
-            found = trace(self.function, args_of_f, kwargs, self.argnums, self.names)
+        found = self.traced(args_of_f, kwargs)
         return self._asked(found, direction), found
+
+    def traced(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Trace:
+        """Trace the function."""
+        with copies_within(self.memory_limit):
+            return trace(self.function, args, kwargs, self.argnums, self.names)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -83,33 +88,37 @@ class Transform:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace, derive or find what was derived before, and compute."""
         if type(self) is Transform and open_trace() is None:
-            args_of_f, direction = self._split(args) if self.takes_direction else (args, _NO_DIRECTION)
+            args_of_f, direction = (args, NO_DIRECTION) if self.direction is None else self._split(args)
             given = taken_apart(args_of_f, self.argnums, kwargs)
-            if self.memory_limit is None:
-                on_walk = self._walked(given, kwargs)
-            else:
-                with copies_within(self.memory_limit):
-                    on_walk = self._walked(given, kwargs)
-            if on_walk is not None:
-                return self._answer_on_walk(given, *on_walk, direction)
+            came = self.on_walk(given, kwargs)
+            if came is not None:
+                return self.answer_on_walk(given, *came, direction)
         asked, found = self.ask(*args, **kwargs)
         return self._found(found, asked)[0]
 
-    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[list[Any], Tree]]:
+    def answer(self, found: Trace, direction: Direction) -> Any:
+        """Compute by what was traced."""
+        return self._found(found, self._asked(found, direction))[0]
+
+    def _split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Direction]:
         """The arguments of the function, and the direction, taken apart."""
-        if not self.takes_direction:
-            return args, _NO_DIRECTION
+        if self.direction is None:
+            return args, NO_DIRECTION
         if len(args) < 2:
             raise TypeError(f"{self.name}(f)(*args, v) needs the arguments of f and then the vector v")
         return args[:-1], flatten(args[-1])
 
-    def _asked(self, found: Trace, direction: tuple[list[Any], Tree]) -> Asked:
+    def _asked(self, found: Trace, direction: Direction) -> Asked:
         """What is asked of a graph, if it has such a derivative."""
-        self._check(found)
+        if self.scalar:
+            check_scalar(found, self.name)
+        check_outputs(found, self.name)
         variables = found.variables
         directions: tuple[Node, ...] = ()
-        if self.takes_direction:
-            directions = direction_nodes(direction, variables.leaves, "direction", variables.tree)
+        if self.direction is not None:
+            of_outputs = self.direction == "cotangent"
+            like, tree = (found.outputs, found.tree) if of_outputs else (variables.leaves, variables.tree)
+            directions = direction_nodes(direction, like, self.direction, tree)
         return Asked(self.request, found.outputs, variables, directions)
 
     def _found(self, found: Trace, asked: Asked) -> tuple[Any, Ready | None]:
@@ -121,18 +130,26 @@ class Transform:
             outputs, ready = answer_and_source(asked, self.memory_limit)
         return self.arrange(found, outputs), ready
 
-    def _walked(self, given: Arguments, kwargs: dict[str, Any]) -> tuple[Walk, Walked] | None:
+    def on_walk(self, given: Arguments, kwargs: dict[str, Any]) -> tuple[Walk, Walked] | None:
         """Call the function on a walk, unless there is an argument that goes on none."""
-        values = given.values() if self.in_structure is None or given.tree.is_leaf() else None
+        if self.in_structure is not None and not given.tree.is_leaf():
+            return None
+        if self.memory_limit is None:
+            return self._walked(given, kwargs)
+        with copies_within(self.memory_limit):
+            return self._walked(given, kwargs)
+
+    def _walked(self, given: Arguments, kwargs: dict[str, Any]) -> tuple[Walk, Walked] | None:
+        values = given.values()
         if values is None:
             return None
         walk = Walk(values, lambda: given.labels(self.names), Tensor)
         return walk, walked(self.function, given, kwargs, walk)
 
-    def _answer_on_walk(self, given: Arguments, walk: Walk, at: Walked, direction: tuple[list[Any], Tree]) -> Any:
+    def answer_on_walk(self, given: Arguments, walk: Walk, at: Walked, direction: Direction) -> Any:
         """Compute by what is known where the walk came to, or find that and keep it there."""
         outputs, tree, places, came = at
-        forms = forms_of(*direction, given.tree)
+        forms = forms_of(*direction, tree if self.direction == "cotangent" else given.tree)
         question = (self._asks, places, forms, planning_key())
         end = None if came is None or forms is None else came.ends.get(question)
         if end is not None:
@@ -154,16 +171,6 @@ class Transform:
             return self.in_structure(found, Results(end.derivation, value, self.memory_limit))
         assert end.plan is not None
         return self.arrange(found, end.plan(*walk.values(end.read, directions)))
-
-    def _check(self, found: Trace) -> None:
-        """Refuse outputs that have no such derivative."""
-        if self.scalar and (len(found.outputs) != 1 or found.outputs[0].shape != ()):
-            shapes = [node.shape for node in found.outputs]
-            raise DifferentiationError(
-                f"{self.name} needs a function with one scalar output, got shapes {shapes}: "
-                "sum it, or use jacobian or derivative"
-            )
-        check_outputs(found, self.name)
 
 
 def document_like(wrapper: Any, function: Callable[..., Any]) -> None:
@@ -196,6 +203,15 @@ def check_order(order: Any) -> None:
     """Refuse what is no order of differentiation."""
     if not isinstance(order, int) or isinstance(order, bool) or order < 0:
         raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
+
+
+def check_scalar(found: Trace, name: str) -> None:
+    """Refuse outputs that are not one number."""
+    shapes = [node.shape for node in found.outputs]
+    if shapes != [()]:
+        raise DifferentiationError(
+            f"{name} needs a function with one scalar output, got shapes {shapes}: sum it, or use jacobian or derivative"
+        )
 
 
 def check_outputs(found: Trace, name: str) -> None:
@@ -394,7 +410,7 @@ def hvp(f: Callable[..., Any], argnums: Argnums = 0, *, memory_limit: int | None
     array([6., 0.])
     """
     return Transform(
-        f, "hvp", Request("hvp"), argnums, memory_limit, lambda t, o: nested(t, o, 1), True, takes_direction=True
+        f, "hvp", Request("hvp"), argnums, memory_limit, lambda t, o: nested(t, o, 1), True, direction="direction"
     )
 
 

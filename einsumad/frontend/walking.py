@@ -68,15 +68,15 @@ class Start:
 class Step(Start):
     """A call on a way: its recipe over places, its results, whether these are views, and where ways lead from it."""
 
-    __slots__ = ("base", "is_view", "operands", "recipe", "results")
+    __slots__ = ("base", "is_view", "operands", "pack", "recipe", "results")
 
     def __init__(self, recipe: Recipe, operands: tuple[int, ...], results: Sequence[Entries], called: Called) -> None:
         super().__init__()
-        self.recipe, self.operands = recipe, operands
+        self.recipe, self.operands, self.pack = recipe, operands, recipe.pack
         self.results = tuple([Result(self, number, entries.node) for number, entries in enumerate(results)])
         views = [entries.view for entries in results if entries.view is not None]
         self.is_view = bool(views)
-        self.base = _place_of_base(views[0], called) if len(views) == len(results) == 1 else None
+        self.base = _place_of_base(views[0], called) if views and recipe.pack is None else None
 
 
 class Result:
@@ -187,10 +187,10 @@ class Walk(Met):
                 return ordinary(*called)
             self._notes = True
             return self._explored(at, key, called, ordinary)
-        if len(step.results) == 1:
+        if step.pack is None:
             result = handle(None, self, len(parts))
         else:
-            result = step.recipe.pack([handle(None, self, len(parts) + k) for k in range(len(step.results))])
+            result = step.pack([handle(None, self, len(parts) + k) for k in range(len(step.results))])
         parts += step.results
         self.at = step
         return _attached(result, step, (function, args, options)) if step.is_view else result

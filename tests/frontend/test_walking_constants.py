@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import einsumad as ea
 from einsumad.frontend import replay, walking
@@ -184,6 +185,40 @@ def test_results_of_one_call_are_told_apart() -> None:
     gradient = ea.grad(f)
     for _ in range(5):
         np.testing.assert_allclose(gradient(X), differences(f, X), rtol=1e-5, atol=1e-6)
+
+
+def test_a_tuple_of_one_result_stays_one() -> None:
+    def f(x: Any) -> Any:
+        (only,) = np.split(x, 1)
+        return np.sum(linalg.qr(np.eye(3) + x, mode="r")[0] * x) + np.sum(only[0] ** 2) + np.sum(np.split(x, 1)[0][1])
+
+    gradient = ea.grad(f)
+    expected = differences(_of_one, X)
+    for _ in range(5):
+        np.testing.assert_allclose(gradient(X), expected, rtol=1e-5, atol=1e-6)
+
+
+def _of_one(x: np.ndarray) -> Any:
+    return np.sum(scipy.linalg.qr(np.eye(3) + x, mode="r")[0] * x) + np.sum(x[0] ** 2) + np.sum(x[1])
+
+
+def test_what_was_written_is_read_whatever_is_beside_it() -> None:
+    def written(x: Any) -> Any:
+        y = np.zeros_like(x)
+        y[0] = np.inf * x[0]
+        y[1] = x[1] ** 2
+        return np.sum(y[1] * x[1]) + np.sum(y[1:] * x[1:])
+
+    def added(x: Any) -> Any:
+        y = np.stack([np.inf * x[0], x[1] * 0, x[2] * 0]) + np.stack([x[0] * 0, x[1] ** 2, x[2] * 0])
+        return np.sum(y[1] * x[1]) + np.sum(y[1:] * x[1:])
+
+    expected = np.zeros_like(X)
+    expected[1] = 6 * X[1] ** 2
+    gradients = [ea.grad(written), ea.grad(added), ea.grad(written)]
+    for _ in range(5):
+        for gradient in gradients:
+            np.testing.assert_allclose(gradient(X)[1:], expected[1:], atol=1e-12)
 
 
 def test_named_results_keep_their_names() -> None:
