@@ -210,7 +210,8 @@ def check_scalar(found: Trace, name: str) -> None:
     shapes = [node.shape for node in found.outputs]
     if shapes != [()]:
         raise DifferentiationError(
-            f"{name} needs a function with one scalar output, got shapes {shapes}: sum it, or use jacobian or derivative"
+            f"{name} needs a function with one scalar output, got shapes {shapes}: "
+            "sum it, or use jacobian or derivative"
         )
 
 
