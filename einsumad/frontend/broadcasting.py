@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import ShapeError
+from einsumad.frontend.looks import look
 from einsumad.functions import apply
 from einsumad.graph import (
     BOOL,
@@ -130,6 +131,7 @@ def _narrow(mask: Node, labels: Labels, rank: int) -> tuple[Node, Labels]:
     if kept == labels or isinstance(mask, Structural):
         return mask, labels
     if isinstance(mask, Elementwise) and mask.function == "logical_not":
+        look()  # what is taken out of an operand may be another one, which no form tells
         return apply("logical_not", _narrow(mask.operands[0], labels, rank)[0]), kept
     return contraction([mask], [labels], kept, BOOL), kept
 

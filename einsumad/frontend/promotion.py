@@ -102,4 +102,4 @@ def floating(name: str, dtype: np.dtype, nodes: Sequence[Node]) -> list[Node]:
 def _token(x: Any) -> Any:
     if isinstance(x, Node):
         return x.dtype
-    return BOOL if isinstance(x, bool) else type(x)
+    return BOOL if isinstance(x, bool) else float if isinstance(x, float) else int

@@ -12,6 +12,9 @@ are not made again.
 What a handler makes by itself of all that, such as places or grids, is the same whenever it is made: its arrays are
 constants of the recipe. A call with an array that is taken as a node has none, since a constant may be made of that.
 
+A form tells nothing of the numbers in a node. So a node that is made of numbers alone counts by itself, and where a
+handler happens to make one of its operands the call is not noted: nobody could tell which of the two is meant.
+
 A loop that is traced anew on every call makes the same nodes over fresh leaves: here they are made without asking NumPy
 for dtypes, lining axes up or looking for a canonical form again.
 """
@@ -103,8 +106,8 @@ def _node_entered(node: Node, key: list[Any], nodes: list[Node], *, traced: bool
                 return False
             key.append((place, other.leaf_keys < node.leaf_keys))
     key.append(node.form)
-    if type(node) is Leaf and node.key[0] == "number":
-        key.append(node.key)
+    if node.leaf_keys and all(of_leaf[0] == "number" for of_leaf in node.leaf_keys):
+        key.append(node.digest)
     nodes.append(node)
     return True
 
@@ -117,6 +120,9 @@ def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any], given: Seq
     results = _results(result, given)
     if by_node and any(isinstance(x, np.ndarray) for x in _flat(given)):
         arrays.clear()
+    if not {*made, *arrays}.isdisjoint(nodes):
+        went_by(None)
+        return result
     known = results is not None and looks() == before
     recipe = _recipe(*results, nodes, made, arrays) if results is not None and known else None
     if len(_recipes) >= _MOST_RECIPES:

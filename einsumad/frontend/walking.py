@@ -150,11 +150,11 @@ class Walk(Met):
     and the results of steps.
     """
 
-    __slots__ = ("_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
+    __slots__ = ("_count", "_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
 
     def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
         self._parts: list[Seen | Result] = [Seen(None, x, place=k) for k, x in enumerate(values)]
-        self._handle, self._names = handle, names
+        self._count, self._handle, self._names = len(values), handle, names
         self._nodes: list[Node] = []
         self._notes, self._ordered = False, True
         self._thread = threading.get_ident()
@@ -313,15 +313,16 @@ class Walk(Met):
                         made = part.step.recipe.cast([self._nodes[k] for k in part.step.operands], self)
                     node = made[part.number]
                 elif part.leaf is None:
-                    node = _leaf_of(part, names[place] if place < len(names) else None, self.lifetime)
+                    name = names[place] if place < len(names) else None
+                    node = _leaf_of(part, name, self.lifetime if place < self._count else None)
                 else:  # made by another thread, before those of arrays that were met earlier
                     node, self._ordered = part.leaf, False
                 self._nodes.append(node)
 
 
-def _leaf_of(seen: Seen, name: str | None, lifetime: Lifetime) -> Leaf:
-    """The leaf of a variable of a call, which has a name, or of an array."""
+def _leaf_of(seen: Seen, name: str | None, lifetime: Lifetime | None) -> Leaf:
+    """The leaf of a variable of a call that has a lifetime, or of an array."""
     new = fresh_leaf(seen.value.shape, seen.value.dtype, name)
-    leaf = seen.leaf = mark_constant(new) if name is None else mark_variable(new, lifetime)
+    leaf = seen.leaf = mark_constant(new) if lifetime is None else mark_variable(new, lifetime)
     share(leaf, seen.value)
     return leaf

@@ -94,7 +94,7 @@ def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
     pending = list(zip(reversed(node.operands), reversed(node.inputs), strict=True))
     while pending:
         operand, labels = pending.pop()
-        if not isinstance(operand, Einsum) or not rearranges(operand):
+        if not isinstance(operand, Einsum) or not rearranges(operand) or _wraps(operand, node.dtype):
             found.append(Factor(operand, labels))
             continue
         product = coefficient * operand.coefficient
@@ -105,6 +105,11 @@ def _inlined(node: Einsum) -> tuple[list[Factor], Number]:
         for inner, places in zip(reversed(operand.operands), reversed(operand.inputs), strict=True):
             pending.append((inner, tuple([labels[place] for place in places])))
     return found, coefficient
+
+
+def _wraps(node: Einsum, dtype: np.dtype) -> bool:
+    """Whether whole numbers are scaled within bounds that are none of the product."""
+    return node.coefficient != 1 and node.dtype.kind in "iu" and node.dtype != dtype
 
 
 def rearranges(node: Node) -> bool:

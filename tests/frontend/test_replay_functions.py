@@ -193,3 +193,54 @@ def test_functions_of_an_array_and_an_option(name: str) -> None:
 
         calls += [(lambda x, _, b=bound: ea.grad(b)(x), x, None), (lambda x, _, b=bound: ea.hessian(b)(x), x, None)]
     _check(calls)
+
+
+@pytest.mark.parametrize("first", [1.5, 0.25])
+def test_an_operand_made_of_numbers_is_no_other_number_that_happens_to_be_equal(first: float) -> None:
+    x = np.array([0.5, 2.0])
+    added = ea.grad(lambda x, s: np.sum(x * (np.full_like(x, s) + 1.5)))
+    bounded = ea.grad(lambda x, s: np.sum(x * np.maximum(s * np.ones_like(x), 1.5)))
+    for s in (first, 1.5, 0.25, 4.0, 1.5):
+        np.testing.assert_allclose(added(x, s), np.full(2, s + 1.5), rtol=1e-15)
+        np.testing.assert_allclose(bounded(x, s), np.full(2, max(s, 1.5)), rtol=1e-15)
+
+
+def test_what_is_written_first_is_not_what_is_written_last() -> None:
+    def written(first: float) -> Callable[[Any], Any]:
+        def f(x: Any) -> Any:
+            y = x * 1.0
+            y[...] = first
+            y[...] = 1.5
+            return np.sum(x * y)
+
+        return f
+
+    for first in (1.5, 0.25, 1.5, 3.0):
+        np.testing.assert_array_equal(ea.grad(written(first))(A), np.full(3, 1.5))
+        np.testing.assert_array_equal(ea.compile(ea.grad(written(first)))(A), np.full(3, 1.5))
+
+
+def test_an_operand_that_is_a_multiple_of_another_is_made_again() -> None:
+    def f(x: Any, s: float, t: float) -> Any:
+        return np.sum(np.isclose(x * s, x, rtol=0.0, atol=10.0) * np.linspace(x * s, x * t, 3)[1] * (x * s - x * t))
+
+    for s, t in ((2.0, 2.0), (2.0, 3.0), (3.0, 2.0), (2.0, 2.0), (3.0, 3.0)):
+        expected = (s + t) / 2 * (s - t) * 2 * A
+        np.testing.assert_allclose(ea.grad(f)(A, s, t), expected, rtol=1e-14, atol=1e-14)
+
+
+def test_masks_that_are_taken_apart() -> None:
+    def f(x: Any, other: Any) -> Any:
+        mask = x[:, :1] > 0.4
+        beside = mask if other is None else other
+        return np.sum(np.where(~mask, x, 2 * x) * np.where(beside, x, 3.0))
+
+    x = np.array([[0.5, 2.0], [0.25, 1.0]])
+    masks = [None, x[:, :1] > 0.3, None, x[:, :1] > 0.9]
+    for _ in range(3):
+        for other in masks:
+            mask = x[:, :1] > 0.4
+            beside = mask if other is None else other
+            scale = np.where(mask, 2, 1)
+            expected = np.where(beside, 2 * scale * x, 3 * scale)
+            np.testing.assert_allclose(ea.grad(f)(x, other), expected, rtol=1e-14)

@@ -339,3 +339,17 @@ def test_limits_of_memory_hold_on_the_way_of_calls_without_them() -> None:
         np.testing.assert_allclose(ea.hessian(f, memory_limit=10**6)(x), np.diag(2 * np.cos(2 * x)), atol=1e-14)
         with pytest.raises(MemoryError, match="over the limit of 100 bytes"):
             ea.hessian(f, memory_limit=100)(x)
+
+
+def test_a_function_that_empties_the_container_of_its_arguments() -> None:
+    kept = {"a": np.ones(2), "b": np.full(2, 3.0)}
+    for _ in range(4):
+        given = dict(kept)
+
+        def f(q: Any, given: Any = given) -> Any:
+            given.clear()
+            return np.sum(ea.grad(lambda z: np.sum(q["a"] * q["b"] * z**2))(np.ones(2)))
+
+        found = ea.grad(f)(given)
+        np.testing.assert_array_equal(found["a"], 2 * kept["b"])
+        np.testing.assert_array_equal(found["b"], 2 * kept["a"])

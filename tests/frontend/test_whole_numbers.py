@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import operator
 from collections.abc import Callable
@@ -180,3 +181,42 @@ def test_long_chains_are_asked_without_recursion_and_once() -> None:
         return total.astype(int) * x[0]
 
     np.testing.assert_allclose(ea.jvp(f, (X,), (np.ones(4),)), (3000 * X[0], 3000))
+
+
+AT_BOUNDS: dict[str, Callable[[Any], Any]] = {
+    "subtracted from a wider array": lambda u: np.array([3, 4, 5, 6]) - u,
+    "a multiple in a wider dtype": lambda u: u.astype(np.int64) * 2 + u.astype(np.int64) * -1,
+    "a multiple in its own": lambda u: (u * 2).astype(np.int64) + np.int16(1),
+    "halves of a multiple": lambda u: (u + u) * 0.5,
+    "a mean of multiples": lambda u: np.mean(u + u) + u,
+    "a sum in a wider dtype": lambda u: np.sum(u) + np.dot(u.astype(np.int32), np.array([1, -2, 3, -4])),
+    "a square": lambda u: np.square(u) + np.array([1, 2, 3, 4], np.int16),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
+@pytest.mark.parametrize("name", AT_BOUNDS)
+def test_whole_numbers_wrap_around_where_those_of_numpy_do(name: str, dtype: Any) -> None:
+    bounds = np.iinfo(dtype)
+    x = np.array([bounds.min, bounds.max, bounds.max // 2 + 1, 1.0])
+
+    def whole(x: Any) -> Any:
+        return AT_BOUNDS[name](np.rint(x).astype(dtype))
+
+    with np.errstate(all="ignore"):
+        expected = whole(x)
+    for _ in range(3):
+        np.testing.assert_array_equal(ea.grad(lambda x: np.sum(x * whole(x)))(x), expected)
+
+
+def test_numbers_of_classes_of_their_own() -> None:
+    class Number(float):
+        pass
+
+    class Whole(enum.IntEnum):
+        TWO = 2
+
+    for number, same in ((Number(1.5), 1.5), (Whole.TWO, 2)):
+        for _ in range(3):
+            found = ea.grad(lambda x, n=number: np.sum(n * x**n + np.maximum(x, n) - n))(X)
+            np.testing.assert_array_equal(found, ea.grad(lambda x, n=same: np.sum(n * x**n + np.maximum(x, n) - n))(X))

@@ -52,6 +52,8 @@ def lower_layout(step: Step, kernel: Layout, registers: Registers) -> list[str]:
             text, dtype = _reduced(text, axes, len(labels), dtype, step.dtype)
         labels = tuple([label for label in labels if label < ndim])
     text = permuted(text, [labels.index(axis) for axis in range(ndim)])
+    if dtype != step.dtype and dtype.kind in "iu" and kernel.coefficient != 1:  # the product may be out of its bounds
+        text, dtype = f"{text}.astype({dtype_text(step.dtype)})", step.dtype
     if kernel.coefficient == -1 and dtype == step.dtype:
         text = f"-{text}"
     elif kernel.coefficient != 1:
