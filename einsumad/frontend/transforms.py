@@ -155,7 +155,8 @@ class Transform:
         if end is not None:
             return self._again(end, end.trace(given.tree, tree), walk, direction[0])
         variables = Variables(walk.variables(len(given.originals)), tuple(given.originals), given.tree)
-        found = Trace(variables, tuple([x.node for x in outputs]), tree)
+        nodes = [x.node for x in outputs] if came is None else [walk.node(place) for place in places]
+        found = Trace(variables, tuple(nodes), tree)
         asked = self._asked(found, direction)
         answer, ready = self._found(found, asked)
         if ready is not None and came is not None and forms is not None:

@@ -53,6 +53,10 @@ _SHARED = (
     "it was made by numpy.{name} of an array that is still in use, and whether NumPy would change that too depends on "
     "the order in memory, which traced values do not have: write into a copy, x.{name}(...).copy()"
 )
+_OF_NUMBER = (
+    "it was made by {name} of a value without axes that is still in use: of a number NumPy makes a new array, of an "
+    "array without axes a view, and traced values are both: write into a copy, as by np.copy(...)"
+)
 
 
 @record(frozen=False, repr=True)
@@ -137,10 +141,15 @@ def attach_again(
 ) -> Any:
     """The result of a call as a view of the argument at a place, where the same call gave such a view before."""
     base = args[place] if isinstance(place, int) else options[place]
-    by_order = function in _BY_ORDER
-    view = View(None, place, function, (), {}) if by_order else View(base, place, function, tuple(args), options)
+    unknown = function in _BY_ORDER or _may_be_number(base)
+    view = View(None, place, function, (), {}) if unknown else View(base, place, function, tuple(args), options)
     result.entries.share(view, base.entries)
     return result
+
+
+def _may_be_number(base: Any) -> bool:
+    """Whether NumPy may have a number where the array is traced, which has no views."""
+    return not base.shape and base.entries.view is None
 
 
 def _changes(function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> bool:
@@ -158,16 +167,19 @@ def _attach_each(
 
 
 def _share(part: Any, view: View) -> None:
+    owner = view.base.entries
+    unknown = View(None, view.place, view.function, (), {})
     if view.function in _BY_ORDER:
         if not view.options.get("copy", view.function is np.astype):
-            part.entries.share(View(None, view.place, view.function, (), {}), view.base.entries)
+            part.entries.share(unknown, owner)
     elif view.function is np.einsum:
         labels = _layout(part.node, view.base.node)
         if labels is not None:
             again = (view.base, list(labels), list(range(part.ndim)))
-            part.entries.share(View(view.base, 0, np.einsum, again, {}), view.base.entries)
+            known = View(view.base, 0, np.einsum, again, {})
+            part.entries.share(unknown if _may_be_number(view.base) else known, owner)
     elif (view.function is not operator.getitem or is_basic(view.args[1])) and _is_view(view):
-        part.entries.share(view, view.base.entries)
+        part.entries.share(unknown if _may_be_number(view.base) else view, owner)
 
 
 def _layout(node: Node, base: Node) -> Labels | None:
@@ -224,6 +236,13 @@ def _anywhere(index: Any) -> Any:
     return 0 if _is_traced_number(index) else index
 
 
+def _unknown(view: View, by_order: str) -> TracingError:
+    """The error where nobody knows what NumPy would change."""
+    text = by_order if view.function in _BY_ORDER else _OF_NUMBER
+    name = "indexing" if view.function is operator.getitem else view.function.__name__
+    return TracingError(text.format(name=name))
+
+
 class Entries:
     """The node of an array as last seen, what it is a view of, and the memory that it shares.
 
@@ -268,7 +287,7 @@ class Entries:
         current = self
         while current.view is not None and current.version != memory.version:
             if current.view.base is None:
-                raise TracingError(_STALE.format(name=current.view.function.__name__))
+                raise _unknown(current.view, _STALE)
             stale.append((current, current.view))
             current = current.view.base.entries
         for each, view in reversed(stale):
@@ -288,7 +307,7 @@ class Entries:
         memory = owner.memory
         if memory is not None:
             if owner.view is not None and not all(other.stands_on(owner) for other in memory.members):
-                raise TracingError(_SHARED.format(name=owner.view.function.__name__))
+                raise _unknown(owner.view, _SHARED)
             memory.version += 1
         for each, node in steps:
             each.last = node

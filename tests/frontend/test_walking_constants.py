@@ -251,9 +251,12 @@ def _plain(x: np.ndarray) -> Any:
 
 def test_every_call_warns() -> None:
     gradient = ea.grad(lambda x: np.sum(np.cov(x[:, :1])))
+    fitted = ea.grad(lambda x: np.sum(np.polyfit(np.ones(3), x[0], 2)))
     for _ in range(5):
         with pytest.warns(RuntimeWarning, match="Degrees of freedom"):
             gradient(X)
+        with pytest.warns(np.exceptions.RankWarning, match="poorly conditioned"):
+            fitted(X)
 
 
 def test_an_error_is_the_same_at_every_call() -> None:

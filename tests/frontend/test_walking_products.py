@@ -162,3 +162,16 @@ def test_pullbacks_in_threads() -> None:
     with ThreadPoolExecutor(4) as threads:
         for k, found in enumerate(threads.map(lambda k: pullback(k * W), range(40))):
             np.testing.assert_allclose(found, k * jacobian(X).T @ W, rtol=1e-12, atol=1e-14)
+
+
+def test_an_output_that_is_written_to_after_the_call() -> None:
+    kept: list[Any] = []
+
+    def f(x: Any) -> Any:
+        kept[:] = [np.sin(x)]
+        return kept[0]
+
+    for _ in range(4):
+        _, pullback = ea.vjp(f, X)
+        kept[0][...] = 0.0
+        np.testing.assert_allclose(pullback(V), np.cos(X) * V, rtol=1e-14)

@@ -111,3 +111,44 @@ def test_a_write_is_refused_while_one_of_many_views_is_alive_that_it_may_miss() 
     for _ in range(3):
         with pytest.raises(TracingError, match="whether NumPy would change that too"):
             ea.grad(f)(Y, 1)
+
+
+NUMBERS: list[Callable[[Any], Any]] = [
+    np.atleast_1d,
+    lambda s: s[None],
+    lambda s: np.expand_dims(s, 0),
+    lambda s: np.meshgrid(s, copy=False)[0],
+]
+
+
+@pytest.mark.parametrize("view", NUMBERS)
+def test_an_array_made_of_a_number_is_not_written_through(view: Callable[[Any], Any]) -> None:
+    def written(x: Any) -> Any:
+        s = np.sum(x)
+        v = view(s)
+        v *= 10
+        return s * v[0]
+
+    def copied(x: Any) -> Any:
+        s = np.sum(x)
+        v = np.copy(view(s))
+        v *= 10
+        return s * v[0]
+
+    x = np.array([1.0, 2.0])
+    for _ in range(4):
+        with pytest.raises(TracingError, match="of a value without axes that is still in use"):
+            ea.grad(written)(x)
+        np.testing.assert_allclose(ea.grad(copied)(x), [60.0, 60.0])
+        np.testing.assert_allclose(ea.grad(lambda x: np.sum(view(np.sum(x)) ** 2))(x), [6.0, 6.0])
+
+
+def test_a_value_that_is_no_longer_in_use_may_be_written_through_its_view() -> None:
+    def f(x: Any) -> Any:
+        v = np.atleast_1d(np.sum(x))
+        v *= 10
+        return np.sum(v * x)
+
+    x = np.array([1.0, 2.0])
+    for _ in range(4):
+        np.testing.assert_allclose(ea.grad(f)(x), [60.0, 60.0])

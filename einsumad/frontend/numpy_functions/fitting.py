@@ -17,6 +17,7 @@ from einsumad.frontend.coverage.limits import refused
 from einsumad.frontend.evaluation import concrete
 from einsumad.frontend.known import at_known
 from einsumad.frontend.lifting import as_node
+from einsumad.frontend.looks import look
 from einsumad.frontend.promotion import tensor
 from einsumad.frontend.registry import implements
 from einsumad.frontend.tensor import Tensor
@@ -34,6 +35,7 @@ def _polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: 
     singular = np.linalg.svdvals(matrix)
     rank = _rank(singular, cut)
     if rank is not None and rank != order and not full:
+        look()  # every call warns
         warnings.warn("Polyfit may be poorly conditioned", RankWarning, stacklevel=3)
     if full:
         if rank is None:
