@@ -147,15 +147,17 @@ def index_node(index: np.ndarray) -> Node:
 
 def constant_node(array: np.ndarray, met: Met | None) -> Node:
     """The node of an array that nobody writes to. In a trace equal ones are one leaf."""
-    key = _digest(array)
-    found = None if met is None else met.arrays[key].leaf if key in met.arrays else None
-    if found is None:
-        found = mark_constant(fresh_leaf(array.shape, array.dtype))
-        value = bind(found, array)
-        if met is not None:
-            met.arrays[key] = Seen(array, value, found)
-    _note(found, array)
-    return found
+    key = b"" if met is None else _digest(array)
+    seen = None if met is None else met.arrays.get(key)
+    if seen is not None and seen.leaf is not None:
+        _note(seen.leaf, array)
+        return seen.leaf
+    new = mark_constant(fresh_leaf(array.shape, array.dtype))
+    value = bind(new, array)
+    if met is not None:
+        met.arrays[key] = Seen(array, value, new)
+    _note(new, array)
+    return new
 
 
 def _digest(array: np.ndarray) -> bytes:

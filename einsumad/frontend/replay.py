@@ -123,8 +123,7 @@ def _recorded(key: Key, nodes: list[Node], handle: Callable[[], Any], given: Seq
     if not {*made, *arrays}.isdisjoint(nodes):
         went_by(None)
         return result
-    known = results is not None and looks() == before
-    recipe = _recipe(*results, nodes, made, arrays) if results is not None and known else None
+    recipe = None if results is None or looks() != before else _recipe(*results, nodes, made, arrays)
     if len(_recipes) >= _MOST_RECIPES:
         _recipes.clear()
     _recipes[key] = recipe
