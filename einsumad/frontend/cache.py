@@ -9,7 +9,7 @@ entry is only used if they come out the same.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -103,7 +103,7 @@ class Derivation:
 
 _entries: OrderedDict[object, Derivation] = OrderedDict()
 _lock = module_lock()
-_counts: Counter[str] = Counter()
+_counts = dict.fromkeys(("derived", "planned", "found"), 0)
 
 
 def statistics() -> Statistics:

@@ -39,7 +39,11 @@ POLYNOMIALS = "numpy.polynomial"
 """A package that NumPy loads when it is asked for."""
 FIRST_OF_POLYNOMIALS = frozenset([np.multiply, np.subtract])
 """The ufuncs of which one is the first that a function of that package calls on its argument."""
-_POLYNOMIALS = f"{POLYNOMIALS}."
+_KINDS = ("polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
+OF_POLYNOMIALS = frozenset(f"{POLYNOMIALS}.{name}" for name in ("_polybase", "polyutils", *_KINDS))
+"""Its modules."""
+MAY_BE_POLYNOMIALS = OF_POLYNOMIALS | {_OPERATORS}
+"""The modules from which its functions call ufuncs: these, and that of the operators."""
 _AXES = (
     "takes a traced array for a number, and does not line its axes up behind those of {0}: call it with "
     "{0}.reshape({0}.shape + (1,) * x.ndim) and tensor=False"
@@ -55,7 +59,7 @@ def check_polynomial_caller(inputs: Sequence[Any]) -> None:
     caller = sys._getframe(1).f_back  # noqa: SLF001 (what inspect.currentframe is made of)
     if caller is not None and caller.f_globals.get("__name__") == _OPERATORS:
         caller = caller.f_back
-    if caller is None or not caller.f_globals.get("__name__", "").startswith(_POLYNOMIALS):
+    if caller is None or caller.f_globals.get("__name__") not in OF_POLYNOMIALS:
         return
     name, given = caller.f_code.co_name, caller.f_locals
     x: Any = given.get("x")

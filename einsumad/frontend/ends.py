@@ -74,13 +74,8 @@ def end_of(
     return End(ready.derivation, tuple(slots), like, function, tuple([slots[position] for position in read]))
 
 
-def forms_of(directions: Sequence[Any], tree: Tree | None, like: Tree) -> tuple[Any, ...] | None:
-    """The shapes and dtypes of directions; None if one is no plain array, or their tree is not that of arguments.
-
-    Without a tree there are none.
-    """
-    if tree is None:
-        return ()
+def forms_of(directions: Sequence[Any], tree: Tree, like: Tree) -> tuple[Any, ...] | None:
+    """The shapes and dtypes of directions; None if one is no plain array, or their tree is not that of arguments."""
     if tree != like or not all(map(_is_plain, directions)):
         return None
     return tuple([(x.shape, x.dtype) for x in directions])

@@ -34,7 +34,7 @@ PythonNumber: TypeAlias = bool | int | float
 
 _CONSTANTS = frozenset({0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5})
 _TRACEABLE_KINDS = "biuf"
-_PLAIN = frozenset([np.dtype(code) for code in "?bhilqBHILQefdg"])
+PLAIN_DTYPES = frozenset([np.dtype(code) for code in "?bhilqBHILQefdg"])
 """Those dtypes with which arrays are traced as they are."""
 _NO_NAMES: Mapping[int, str] = {}
 _names: ContextVar[Mapping[int, str]] = ContextVar("names of arrays by identity", default=_NO_NAMES)
@@ -187,7 +187,7 @@ def _note(node: Node, array: np.ndarray) -> None:
 
 def plain_array(x: Any) -> Any:
     """The operand as an array, of its own library if it is one; or an error that says why it cannot be traced."""
-    if type(x) is np.ndarray and x.dtype in _PLAIN:
+    if type(x) is np.ndarray and x.dtype in PLAIN_DTYPES:
         return x
     library = library_of(x)
     if library is not None:

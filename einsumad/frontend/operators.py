@@ -1,38 +1,66 @@
 """Python's operators for a class that answers to NumPy's ufuncs.
 
-Owns the operator table. Imports NumPy only. Invariant: every operator is the ufunc that NumPy's own arrays
+Owns the operator table. Imports what the open trace is. Invariant: every operator is the ufunc that NumPy's own arrays
 use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same. An operand whose
 ``__array_ufunc__`` is None forbids ufuncs and wants its own reflected operator to be called. Where no other operand has
-a say, the class is asked at once, as NumPy would do: that is most of what it takes to call a ufunc.
+a say, the class is asked at once, as NumPy would do: that is most of what it takes to call a ufunc. A walk is asked
+before the class, as the class would do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from sys import _getframe, modules
 from typing import Any
 
 import numpy as np
+
+from einsumad.frontend.callers import FIRST_OF_POLYNOMIALS, OF_POLYNOMIALS, POLYNOMIALS
+from einsumad.frontend.met import open_trace
 
 Binary = Callable[[Any, Any], Any]
 Unary = Callable[[Any], Any]
 
 _UNASKED = frozenset([float, int, bool, np.ndarray, np.float64, np.float32])
 """Classes of operands that NumPy does not ask what a ufunc of them is."""
+_NO_OPTIONS: Mapping[str, Any] = {}
 
 
 def _forward(ufunc: Any) -> Binary:
+    is_looked_at = ufunc in FIRST_OF_POLYNOMIALS
+
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _UNASKED or type(other) is type(self):
-            return self.__array_ufunc__(ufunc, "__call__", self, other)
+            met = open_trace()
+            if (
+                met is None
+                or met.at is None
+                or (
+                    is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
+                )
+            ):
+                return self.__array_ufunc__(ufunc, "__call__", self, other)
+            return met.call(ufunc, (self, other), _NO_OPTIONS, self._ordinary)
         return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(self, other)
 
     return operator
 
 
 def _reflected(ufunc: Any) -> Binary:
+    is_looked_at = ufunc in FIRST_OF_POLYNOMIALS
+
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _UNASKED:
-            return self.__array_ufunc__(ufunc, "__call__", other, self)
+            met = open_trace()
+            if (
+                met is None
+                or met.at is None
+                or (
+                    is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
+                )
+            ):
+                return self.__array_ufunc__(ufunc, "__call__", other, self)
+            return met.call(ufunc, (other, self), _NO_OPTIONS, self._ordinary)
         return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(other, self)
 
     return operator
@@ -40,7 +68,10 @@ def _reflected(ufunc: Any) -> Binary:
 
 def _unary(ufunc: Any) -> Unary:
     def operator(self: Any) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", self)
+        met = open_trace()
+        if met is None or met.at is None:
+            return self.__array_ufunc__(ufunc, "__call__", self)
+        return met.call(ufunc, (self,), _NO_OPTIONS, self._ordinary)
 
     return operator
 
@@ -48,15 +79,15 @@ def _unary(ufunc: Any) -> Unary:
 def _power(self: Any, exponent: Any) -> Any:
     """``**`` as NumPy's arrays do it: a square, square root or reciprocal where the exponent says so."""
     weak = isinstance(exponent, (int, float)) and not isinstance(exponent, np.generic)
-    ufunc = _POWERS.get(exponent) if weak else None
-    if ufunc is None:
+    power = _POWERS.get(exponent) if weak else None
+    if power is None:
         return _any_power(self, exponent)
-    of_all = isinstance(exponent, int) and ufunc is np.square
-    return ufunc(self) if of_all or self.dtype.kind == "f" else _any_power(self, exponent)
+    of_all = isinstance(exponent, int) and power is _square
+    return power(self) if of_all or self.dtype.kind == "f" else _any_power(self, exponent)
 
 
-_any_power = _forward(np.power)
-_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+_any_power, _square = _forward(np.power), _unary(np.square)
+_POWERS = {2: _square, 0.5: _unary(np.sqrt), -1: _unary(np.reciprocal)}
 
 
 class Operators:

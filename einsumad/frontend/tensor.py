@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from sys import modules
+from sys import _getframe, modules  # the first is what inspect.currentframe is made of
 from typing import Any, Never, NoReturn
 
 import numpy as np
@@ -21,6 +21,7 @@ from einsumad.errors import ShapeError, TracingError
 from einsumad.execution.backends import is_array_type
 from einsumad.frontend.callers import (
     FIRST_OF_POLYNOMIALS,
+    MAY_BE_POLYNOMIALS,
     POLYNOMIALS,
     called_by_torch,
     check_polynomial_caller,
@@ -294,8 +295,14 @@ class Tensor(Operators):
         """The expression of the value."""
         return self.entries.node
 
+    _ordinary = staticmethod(_ufunc_called)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if ufunc in FIRST_OF_POLYNOMIALS and POLYNOMIALS in modules:
+        if (
+            ufunc in FIRST_OF_POLYNOMIALS
+            and POLYNOMIALS in modules
+            and _getframe(1).f_globals.get("__name__") in MAY_BE_POLYNOMIALS
+        ):
             check_polynomial_caller(inputs)
         if method == "__call__":
             met = open_trace()
@@ -321,7 +328,10 @@ class Tensor(Operators):
             return _written_to(args[0] if args else None, call_function(function, args, kwargs))
         if function in _FACTS and len(args) == 1 and args[0] is self and not kwargs:
             return getattr(self, function.__name__)
-        return _step(function, args, kwargs, _function_called)
+        met = open_trace()
+        if met is None or met.at is None:
+            return _function_called(function, args, kwargs)
+        return met.call(function, args, kwargs, _function_called)
 
     @classmethod
     def __torch_function__(cls, function: Any, *_: Any, **__: Any) -> Any:

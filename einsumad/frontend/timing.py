@@ -6,7 +6,7 @@ such as a derivation inside of a trace, is not counted for the other.
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
+import threading
 from time import perf_counter
 from typing import Literal, TypeAlias, get_args
 
@@ -14,30 +14,35 @@ from einsumad.locks import module_lock
 
 Stage: TypeAlias = Literal["tracing", "deriving", "planning", "compiling"]
 
-_inside: ContextVar[list[float] | None] = ContextVar("seconds of stages inside the open one", default=None)
 _seconds: dict[str, float] = dict.fromkeys(get_args(Stage), 0.0)
 _lock = module_lock()
 
 
-Begun: TypeAlias = tuple[list[float] | None, list[float], Token[list[float] | None], float]
-"""Seconds of stages inside the outer stage and inside this one, how to go back to the outer one, and the start."""
+class _OfThread(threading.local):
+    """The seconds of this thread that are counted so far."""
+
+    counted = 0.0
+
+
+_of_thread = _OfThread()
+
+Begun: TypeAlias = tuple[float, float]
+"""When a stage began, and the seconds of its thread that were counted before."""
 
 
 def begin_stage() -> Begun:
     """Begin to count time."""
-    inner = [0.0]
-    return _inside.get(), inner, _inside.set(inner), perf_counter()
+    return perf_counter(), _of_thread.counted
 
 
 def end_stage(stage: Stage, begun: Begun) -> None:
-    """Count the time since then for a stage."""
-    outer, inner, token, start = begun
+    """Count the time since then for a stage, but what is counted already."""
+    start, before = begun
     whole = perf_counter() - start
-    _inside.reset(token)
-    if outer is not None:
-        outer[0] += whole
+    own = whole - (_of_thread.counted - before)
+    _of_thread.counted = before + whole
     with _lock:
-        _seconds[stage] += whole - inner[0]
+        _seconds[stage] += own
 
 
 class spending:  # noqa: N801 (read as a function in with statements)

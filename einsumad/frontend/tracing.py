@@ -23,7 +23,7 @@ from einsumad.frontend.registry import INTO_ARRAY
 from einsumad.frontend.tensor import Tensor, not_converted
 from einsumad.frontend.timing import begin_stage, end_stage, spending
 from einsumad.frontend.trees import Tree, flatten, leaf_names, leaf_tree, unflatten
-from einsumad.frontend.values import bind, defer, give_home, home_among, snapshot
+from einsumad.frontend.values import bind, defer, give_home, home_among
 from einsumad.frontend.variables import Lifetime, mark_variable
 from einsumad.frontend.walking import Start, Walk
 from einsumad.frontend.within import Within
@@ -33,7 +33,6 @@ from einsumad.records import record
 _MOST_FURTHER = 4
 """Orders that enclosing transforms are taken to add: theirs are not known while the function runs."""
 
-_NUMBERS = (float, np.floating)
 _CONTAINER = (
     "conversion to an array of a traced number from an argument that is a list or tuple of numbers: each of them is "
     "traced on its own; give an array, as by np.asarray(x, float), or make one in the function, einsumad.numpy.array(x)"
@@ -139,16 +138,6 @@ class Arguments:
         positions = (self.argnums,) if isinstance(self.argnums, int) else self.argnums
         return [position % len(self.args) for position in positions]
 
-    def values(self) -> list[np.ndarray] | None:
-        """Private copies of the arrays and numbers that are to be variables; None where some are of other kinds."""
-        values = []
-        for x in self.originals:
-            plain = x.dtype.kind == "f" and x.dtype.isnative if type(x) is np.ndarray else isinstance(x, _NUMBERS)
-            if not plain:
-                return None
-            values.append(snapshot(x))
-        return values
-
     def labels(self, names: Sequence[str]) -> list[str]:
         """A name for each variable, from those of the parameters."""
         found = [(self.args[k], names[k] if k < len(names) else f"argument {k}") for k in self.where()]
@@ -214,19 +203,20 @@ That is None where it has ended before, or where what was returned stands nowher
 
 def walked(f: Callable[..., Any], given: Arguments, kwargs: dict[str, Any], walk: Walk) -> Walked:
     """Call f on the variables of a walk."""
-    enclosing, opened, begun = _enclosing.set((_enclosing.get() or 0) + 1), begin_trace(walk), begin_stage()
+    opened, begun = begin_trace(walk), begin_stage()
     try:
         tensors = [Tensor(None, walk, place) for place in range(len(given.originals))]
-        outputs, tree = _outputs(_call(f, given.replaced(tensors), kwargs))
-        places = [place for x in outputs if (place := walk.place_of(x)) is not None]
+        result = _call(f, given.replaced(tensors), kwargs)
+        outputs, tree = _outputs(result)
+        place = walk.place_of(result)
+        places = walk.places_of(outputs) if place is None else (place,)
         at = walk.stop()
-        if at is None or len(places) < len(outputs):
+        if at is None or places is None:
             return [Tensor(as_node(x)) for x in outputs], tree, (), None
-        return outputs, tree, tuple(places), at
+        return outputs, tree, places, at
     finally:
         end_stage("tracing", begun)
         end_trace(opened)
-        _enclosing.reset(enclosing)
         walk.lifetime.over = True
 
 

@@ -20,10 +20,9 @@ from einsumad.frontend.mapped import copies_within
 from einsumad.frontend.met import open_trace
 from einsumad.frontend.requests import Asked, Ready, answer_and_source, direction_nodes
 from einsumad.frontend.structured import Results, arranged, hessian_of, results_of
-from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.tracing import Arguments, Trace, Variables, Walked, taken_apart, trace, walked
 from einsumad.frontend.trees import Tree, flatten, leaf_tree, unflatten
-from einsumad.frontend.walking import Walk
+from einsumad.frontend.walking import Walk, walk_of
 from einsumad.graph import Node
 from einsumad.planning import STRATEGIES, Request, Strategy, checked_limit, planning_key, products_held
 
@@ -140,16 +139,15 @@ class Transform:
             return self._walked(given, kwargs)
 
     def _walked(self, given: Arguments, kwargs: dict[str, Any]) -> tuple[Walk, Walked] | None:
-        values = given.values()
-        if values is None:
-            return None
-        walk = Walk(values, lambda: given.labels(self.names), Tensor)
-        return walk, walked(self.function, given, kwargs, walk)
+        walk = walk_of(given.originals, lambda: given.labels(self.names))
+        return None if walk is None else (walk, walked(self.function, given, kwargs, walk))
 
     def answer_on_walk(self, given: Arguments, walk: Walk, at: Walked, direction: Direction) -> Any:
         """Compute by what is known where the walk came to, or find that and keep it there."""
         outputs, tree, places, came = at
-        forms = forms_of(*direction, tree if self.direction == "cotangent" else given.tree)
+        forms: Any = ()
+        if self.direction is not None:
+            forms = forms_of(*direction, tree if self.direction == "cotangent" else given.tree)
         question = (self._asks, places, forms, planning_key())
         end = None if came is None or forms is None else came.ends.get(question)
         if end is not None:

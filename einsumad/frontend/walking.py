@@ -12,17 +12,19 @@ trace goes on as one that was on no walk. Whatever reaches for a node or for the
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from threading import get_ident
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from einsumad.frontend.cache import cleared_too
+from einsumad.frontend.lifting import PLAIN_DTYPES
 from einsumad.frontend.met import Met, Seen, same_bits
 from einsumad.frontend.plain import array_key, plain_key
 from einsumad.frontend.recipes import Recipe, last_recipe, went_by
 from einsumad.frontend.registry import takes_arrays_as_nodes
+from einsumad.frontend.tensor import Tensor
 from einsumad.frontend.values import share, snapshot
 from einsumad.frontend.variables import Lifetime, mark_constant, mark_variable
 from einsumad.frontend.views import Entries, View, attach, attach_again
@@ -33,11 +35,16 @@ _MOST_STEPS = 2**14
 """Steps that are kept, where the end of a way counts as many; with more of them all are forgotten."""
 _END = 16
 _MOST_MISSED = 16
-_KINDS = "biuf"
+_FLOATING = frozenset([dtype for dtype in PLAIN_DTYPES if dtype.kind == "f"])
+_NUMBERS = (float, np.floating)
 
 Key: TypeAlias = tuple[Any, ...]
 Called: TypeAlias = tuple[Any, Sequence[Any], Mapping[str, Any]]
 Call: TypeAlias = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+_new = object.__new__
+"""Makes a tensor that is given its entries: one call for each step of a walk, where its class makes three."""
 
 
 class Start:
@@ -104,13 +111,13 @@ def _attached(result: Any, step: Step, called: Called) -> Any:
     return attach(result, *called) if step.base is None else attach_again(result, step.base, *called)
 
 
-def _operands(given: Sequence[Any], handle: type, *, with_arrays: bool) -> list[Any]:
+def _operands(given: Sequence[Any], *, with_arrays: bool) -> list[Any]:
     """The tensors among arguments, and the arrays if they are nodes, within lists and tuples too."""
     found: list[Any] = []
     for x in given:
         if type(x) in (list, tuple):
-            found += _operands(x, handle, with_arrays=with_arrays)
-        elif type(x) is handle or (with_arrays and type(x) is np.ndarray):
+            found += _operands(x, with_arrays=with_arrays)
+        elif type(x) is Tensor or (with_arrays and type(x) is np.ndarray):
             found.append(x)
     return found
 
@@ -150,29 +157,28 @@ class Walk(Met):
     and the results of steps.
     """
 
-    __slots__ = ("_count", "_handle", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
+    __slots__ = ("_count", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
 
-    def __init__(self, values: Sequence[np.ndarray], names: Callable[[], Sequence[str]], handle: Any) -> None:
-        self._parts: list[Seen | Result] = [Seen(None, x, place=k) for k, x in enumerate(values)]
-        self._count, self._handle, self._names = len(values), handle, names
+    def __init__(self, at: Start, variables: list[Seen], names: Callable[[], Sequence[str]]) -> None:
+        self.at: Start | None = at
+        self._parts: list[Any] = variables
+        self._count, self._names = len(variables), names
         self._nodes: list[Node] = []
         self._notes, self._ordered = False, True
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
         self.lifetime = Lifetime()
         self.arrays: dict[int | bytes, Seen] = {}
-        key = tuple([(x.shape, x.dtype) for x in values])
-        self.at: Start | None = _starts.get(key) or _new_start(key)
 
     def call(self, function: Any, args: Sequence[Any], options: Mapping[str, Any], ordinary: Call) -> Any:
         """What a call gives: found if it is a known step, otherwise by the ordinary way, which may become a step."""
         at = self.at
-        if at is None or threading.get_ident() != self._thread:
+        if at is None or get_ident() != self._thread:
             return ordinary(function, args, options)
         self.at = None  # until the call has come to its end, whatever happens on the way
-        parts, handle = self._parts, self._handle
+        parts = self._parts
         key: Any = [function]
         for x in (*args, *options.values()) if options else args:
-            if type(x) is handle and x.entries.walk is self:
+            if type(x) is Tensor and x.entries.walk is self:
                 key.append(x.entries.place)
             elif not self._enter(x, function, args, key):
                 key = None
@@ -181,33 +187,34 @@ class Walk(Met):
             key.append(tuple(options))
         step = None if key is None else at.nexts.get(key := tuple(key))
         if step is None:
-            self._make()
-            called = (function, args, options)
-            if key is None or not (self._notes or at.is_missed_again(key)):
-                return ordinary(*called)
-            self._notes = True
-            return self._explored(at, key, called, ordinary)
+            return self._missed(at, key, (function, args, options), ordinary)
         if step.pack is None:
-            result = handle(None, self, len(parts))
+            result = _new(Tensor)
+            result.entries = Entries(None, self, len(parts))
         else:
-            result = step.pack([handle(None, self, len(parts) + k) for k in range(len(step.results))])
+            result = step.pack([Tensor(None, self, len(parts) + k) for k in range(len(step.results))])
         parts += step.results
         self.at = step
         return _attached(result, step, (function, args, options)) if step.is_view else result
 
     def place_of(self, x: Any) -> int | None:
-        """The place of what is a tensor of this walk, None of all else."""
-        return x.entries.place if type(x) is self._handle and x.entries.walk is self else None
+        """The place of a tensor of this walk, None of all else."""
+        return x.entries.place if type(x) is Tensor and x.entries.walk is self else None
+
+    def places_of(self, outputs: Sequence[Any]) -> tuple[int, ...] | None:
+        """The places of tensors of this walk; None where one is something else."""
+        found = [place for x in outputs if (place := self.place_of(x)) is not None]
+        return tuple(found) if len(found) == len(outputs) else None
 
     def values(self, places: Sequence[int | np.ndarray], directions: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The values at the places of variables and arrays, and of directions, at -1 and below; others as they are."""
-        parts: list[Any] = self._parts
+        parts = self._parts
         return [x if type(x) is not int else parts[x].value if x >= 0 else directions[~x] for x in places]  # type: ignore[misc]
 
     def form(self, place: int) -> Any:
         """What has the shape and dtype of what stands at a place."""
         part = self._parts[place]
-        return part if type(part) is Result else part.value  # type: ignore[union-attr]
+        return part if type(part) is Result else part.value
 
     def places(self) -> dict[Node, int]:
         """The places of the leaves of variables and arrays."""
@@ -244,7 +251,7 @@ class Walk(Met):
     def _enter(self, x: Any, function: Any, args: Sequence[Any], key: list[Any]) -> bool:
         """Add an argument to the key of a call, and give a new array its place; whether the key tells all of it."""
         kind = type(x)
-        if kind is self._handle:
+        if kind is Tensor:
             entries = x.entries
             key.append(entries.place)
             return entries.walk is self
@@ -259,13 +266,14 @@ class Walk(Met):
             if seen is not None and seen.place >= 0:
                 key.append(seen.place)
                 return True
-            if x.dtype.kind not in _KINDS or not x.dtype.isnative:
+            dtype = x.dtype
+            if dtype not in PLAIN_DTYPES:
                 return False
             if seen is None:
                 seen = self.arrays[id(x)] = Seen(x, snapshot(x))
             seen.place = len(self._parts)
             self._parts.append(seen)
-            key.append((x.shape, x.dtype))
+            key.append((x.shape, dtype))
             return True
         plain = plain_key(x)
         if plain is None and kind in (list, tuple):
@@ -274,17 +282,25 @@ class Walk(Met):
         key.append(plain)
         return plain is not None
 
+    def _missed(self, at: Start, key: Key | None, called: Called, ordinary: Call) -> Any:
+        """Go the ordinary way; it is noted if it was missed before, and so are those that follow it."""
+        self._make()
+        if key is None or not (self._notes or at.is_missed_again(key)):
+            return ordinary(*called)
+        self._notes = True
+        return self._explored(at, key, called, ordinary)
+
     def _explored(self, at: Start, key: Key, called: Called, ordinary: Call) -> Any:
         """Go the ordinary way, and note it as a step if it has a recipe."""
         went_by(None)
         result = ordinary(*called)
         recipe = last_recipe()
         parts = list(result) if isinstance(result, (list, tuple)) else [result]
-        if recipe is None or any(type(part) is not self._handle for part in parts) or not self._ordered:
+        if recipe is None or any(type(part) is not Tensor for part in parts) or not self._ordered:
             return result
         by_node = takes_arrays_as_nodes(called[0], called[1])
-        given = _operands([*called[1], *called[2].values()], self._handle, with_arrays=by_node)
-        operands = tuple([x.entries.place if type(x) is self._handle else self.arrays[id(x)].place for x in given])
+        given = _operands([*called[1], *called[2].values()], with_arrays=by_node)
+        operands = tuple([x.entries.place if type(x) is Tensor else self.arrays[id(x)].place for x in given])
         results = [part.entries for part in parts]
         nodes = [entries.last for entries in results]
         made = recipe.cast([self._nodes[k] for k in operands], self)
@@ -318,6 +334,20 @@ class Walk(Met):
                 else:  # made by another thread, before those of arrays that were met earlier
                     node, self._ordered = part.leaf, False
                 self._nodes.append(node)
+
+
+def walk_of(originals: Sequence[Any], names: Callable[[], Sequence[str]]) -> Walk | None:
+    """A walk with private copies of arrays and numbers as its variables; None where some are of other kinds."""
+    variables: list[Seen] = []
+    key = []
+    for x in originals:
+        if not (x.dtype in _FLOATING if type(x) is np.ndarray else isinstance(x, _NUMBERS)):
+            return None
+        value = snapshot(x)
+        variables.append(Seen(None, value, None, None, len(variables)))
+        key.append((value.shape, value.dtype))
+    forms = tuple(key)
+    return Walk(_starts.get(forms) or _new_start(forms), variables, names)
 
 
 def _leaf_of(seen: Seen, name: str | None, lifetime: Lifetime | None) -> Leaf:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import einsumad as ea
 from einsumad.errors import TracingError
+from einsumad.frontend.callers import OF_POLYNOMIALS
 from tests.frontend.slopes import check_slopes
 from tests.frontend.surface import check, data, traced
 
@@ -26,6 +29,11 @@ KINDS = {
         "hermite_e": "herme",
     }.items()
 }
+
+
+def test_all_modules_of_polynomials_are_known() -> None:
+    names = {module.name for module in iter_modules(np.polynomial.__path__)}
+    assert {f"numpy.polynomial.{name}" for name in names - {"tests", "setup"}} == OF_POLYNOMIALS
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -56,3 +64,16 @@ def test_values_from_roots() -> None:
     for roots, tensor in ((X, True), (SEVERAL, True), (X, False)):
         with pytest.raises(TracingError, match=r"r\.reshape"):
             function(traced(X), roots, tensor=tensor)
+
+
+@pytest.mark.parametrize("multiply", [operator.mul, np.multiply])
+def test_a_refused_call_is_refused_where_all_its_steps_are_known(multiply: Any) -> None:
+    def by_hand(x: Any, c: np.ndarray) -> Any:
+        return c[-1] + multiply(x, 0)
+
+    gradient = ea.grad(lambda x, function: np.sum(function(x, SEVERAL[:1])))
+    for _ in range(4):
+        gradient(X, by_hand)
+    with pytest.raises(TracingError, match=r"polyval .*reshape"):
+        gradient(X, KINDS["poly"])
+    np.testing.assert_array_equal(gradient(X, by_hand), np.zeros(3))
