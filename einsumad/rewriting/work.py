@@ -10,6 +10,7 @@ factors over indices of the result. (R. Dechter, Bucket elimination, Artificial 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import TypeAlias
@@ -17,6 +18,7 @@ from typing import TypeAlias
 from einsumad.graph import BOOL, Affine, Labels, Node, Ones, Selection, Unit
 
 _MAPS = (Affine, Selection)
+_MOST_KNOWN = 2**13
 _MOVED = 2  # entries written count twice the work of one multiplication: they are written and read again
 
 
@@ -81,8 +83,18 @@ def _core_work(
         sets.append(bits)
         every |= bits
     core = _as_bits([names.get(label, label) for label in kept]) & every
-    contraction = _Contraction(sets, core, sizes)
-    return contraction.work(), contraction.volume(core) if core.bit_count() < len(kept) else 0
+    work, volume = _contracted(tuple(sets), core, tuple([sizes[x.bit_length() - 1] for x in _members(every)]))
+    return work, volume if core.bit_count() < len(kept) else 0
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _contracted(sets: tuple[int, ...], kept: int, sizes: tuple[int, ...]) -> tuple[int, int]:
+    """The work of a contraction to the labels that are kept, and their entries. The sizes are those of all labels."""
+    every = 0
+    for bits in sets:
+        every |= bits
+    contraction = _Contraction(sets, kept, dict(zip(_members(every), sizes, strict=True)))
+    return contraction.work(), contraction.volume(kept)
 
 
 def _renames(operand: Node) -> bool:
@@ -122,7 +134,7 @@ class _Contraction:
     """A product while its summed labels are eliminated. Sets of labels are the bits of numbers, and so are labels."""
 
     def __init__(self, sets: Sequence[int], kept: int, sizes: Mapping[int, int]) -> None:
-        self.sizes = {1 << label: size for label, size in sizes.items()}
+        self.sizes = sizes
         self.kept = kept
         self.volumes: dict[int, int] = {0: 1}
         distinct = list(dict.fromkeys(sets))
