@@ -44,6 +44,8 @@ class OnWalk(Protocol):
 
     arrays: dict[int | bytes, Seen]
     at: Any
+    handle: type
+    """The class of the traced values."""
 
     def call(self, function: Any, args: Any, options: Any, ordinary: Any) -> Any:
         """What a call gives."""

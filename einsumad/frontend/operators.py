@@ -3,8 +3,8 @@
 Owns the operator table. Imports what the open trace is. Invariant: every operator is the ufunc that NumPy's own arrays
 use for it, forward and reflected, so that ``a + b`` and ``np.add(a, b)`` are the same. An operand whose
 ``__array_ufunc__`` is None forbids ufuncs and wants its own reflected operator to be called. Where no other operand has
-a say, the class is asked at once, as NumPy would do: that is most of what it takes to call a ufunc. A walk is asked
-before the class, as the class would do.
+a say, the class is asked at once, as NumPy would do: that is most of what it takes to call a ufunc. The class of the
+walk would ask the walk, so that is asked before it; a class that is made of it may answer otherwise.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def _forward(ufunc: Any) -> Binary:
             if (
                 met is None
                 or met.at is None
+                or type(self) is not met.handle
                 or (
                     is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
                 )
@@ -55,6 +56,7 @@ def _reflected(ufunc: Any) -> Binary:
             if (
                 met is None
                 or met.at is None
+                or type(self) is not met.handle
                 or (
                     is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
                 )
@@ -69,7 +71,7 @@ def _reflected(ufunc: Any) -> Binary:
 def _unary(ufunc: Any) -> Unary:
     def operator(self: Any) -> Any:
         met = open_trace()
-        if met is None or met.at is None:
+        if met is None or met.at is None or type(self) is not met.handle:
             return self.__array_ufunc__(ufunc, "__call__", self)
         return met.call(ufunc, (self,), _NO_OPTIONS, self._ordinary)
 

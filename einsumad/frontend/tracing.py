@@ -71,6 +71,7 @@ class Trace:
 
 Flatten: TypeAlias = Callable[[Any], tuple[list[Any], Tree]]
 _enclosing: ContextVar[int | None] = ContextVar("differentiated traces that are open", default=None)
+"""None where a trace would be the first one; a walk, which is no other, does not count itself."""
 
 
 def trace_inputs(

@@ -159,6 +159,8 @@ class Walk(Met):
 
     __slots__ = ("_count", "_names", "_nodes", "_notes", "_ordered", "_parts", "_thread", "at", "lifetime")
 
+    handle: type = Tensor
+
     def __init__(self, at: Start, variables: list[Seen], names: Callable[[], Sequence[str]]) -> None:
         self.at: Start | None = at
         self._parts: list[Any] = variables

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import gc
+import operator
 import threading
 import weakref
 from collections.abc import Callable
@@ -353,3 +354,21 @@ def test_a_function_that_empties_the_container_of_its_arguments() -> None:
         found = ea.grad(f)(given)
         np.testing.assert_array_equal(found["a"], 2 * kept["b"])
         np.testing.assert_array_equal(found["b"], 2 * kept["a"])
+
+
+class Clipped(ea.Tensor):
+    """A tensor of which ufuncs have results between 0 and 1."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, *args: Any, **options: Any) -> Any:
+        return np.clip(super().__array_ufunc__(*args, **options), 0, 1)
+
+
+@pytest.mark.parametrize("operation", [lambda k: k * 2.0, lambda k: 12.0 - k, lambda k: k @ k, operator.neg, abs])
+def test_operators_of_a_class_with_ufuncs_of_its_own_are_these(operation: Callable[[Any], Any]) -> None:
+    clipped = Clipped(ea.tensor(np.array([5.0, 6.0])).node)
+    gradient = ea.grad(lambda x: np.sum((x * 3.0) * operation(clipped)))
+    expected = 3 * np.clip(operation(np.array([5.0, 6.0])), 0, 1) * np.ones(2)
+    for _ in range(4):
+        np.testing.assert_array_equal(gradient(np.ones(2)), expected)
