@@ -26,46 +26,28 @@ _UNASKED = frozenset([float, int, bool, np.ndarray, np.float64, np.float32])
 _NO_OPTIONS: Mapping[str, Any] = {}
 
 
-def _forward(ufunc: Any) -> Binary:
+def _binary(ufunc: Any, *, reflected: bool = False) -> Binary:
     is_looked_at = ufunc in FIRST_OF_POLYNOMIALS
 
     def operator(self: Any, other: Any) -> Any:
-        if type(other) in _UNASKED or type(other) is type(self):
-            met = open_trace()
-            if (
-                met is None
-                or met.at is None
-                or type(self) is not met.handle
-                or (
-                    is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
-                )
-            ):
-                return self.__array_ufunc__(ufunc, "__call__", self, other)
-            return met.call(ufunc, (self, other), _NO_OPTIONS, self._ordinary)
-        return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(self, other)
+        operands = (other, self) if reflected else (self, other)
+        if type(other) not in _UNASKED and type(other) is not type(self):
+            return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(*operands)
+        met = open_trace()
+        if (
+            met is None
+            or met.at is None
+            or type(self) is not met.handle
+            or (is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS)
+        ):
+            return self.__array_ufunc__(ufunc, "__call__", *operands)
+        return met.call(ufunc, operands, _NO_OPTIONS, self._ordinary)
 
     return operator
 
 
-def _reflected(ufunc: Any) -> Binary:
-    is_looked_at = ufunc in FIRST_OF_POLYNOMIALS
-
-    def operator(self: Any, other: Any) -> Any:
-        if type(other) in _UNASKED:
-            met = open_trace()
-            if (
-                met is None
-                or met.at is None
-                or type(self) is not met.handle
-                or (
-                    is_looked_at and POLYNOMIALS in modules and _getframe(1).f_globals.get("__name__") in OF_POLYNOMIALS
-                )
-            ):
-                return self.__array_ufunc__(ufunc, "__call__", other, self)
-            return met.call(ufunc, (other, self), _NO_OPTIONS, self._ordinary)
-        return NotImplemented if getattr(other, "__array_ufunc__", True) is None else ufunc(other, self)
-
-    return operator
+def _both(ufunc: Any) -> tuple[Binary, Binary]:
+    return _binary(ufunc), _binary(ufunc, reflected=True)
 
 
 def _unary(ufunc: Any) -> Unary:
@@ -88,7 +70,7 @@ def _power(self: Any, exponent: Any) -> Any:
     return power(self) if of_all or self.dtype.kind == "f" else _any_power(self, exponent)
 
 
-_any_power, _square = _forward(np.power), _unary(np.square)
+_any_power, _square = _binary(np.power), _unary(np.square)
 _POWERS = {2: _square, 0.5: _unary(np.sqrt), -1: _unary(np.reciprocal)}
 
 
@@ -97,23 +79,23 @@ class Operators:
 
     __slots__ = ()
 
-    __add__, __radd__ = _forward(np.add), _reflected(np.add)
-    __sub__, __rsub__ = _forward(np.subtract), _reflected(np.subtract)
-    __mul__, __rmul__ = _forward(np.multiply), _reflected(np.multiply)
-    __matmul__, __rmatmul__ = _forward(np.matmul), _reflected(np.matmul)
-    __truediv__, __rtruediv__ = _forward(np.true_divide), _reflected(np.true_divide)
-    __floordiv__, __rfloordiv__ = _forward(np.floor_divide), _reflected(np.floor_divide)
-    __mod__, __rmod__ = _forward(np.remainder), _reflected(np.remainder)
-    __divmod__, __rdivmod__ = _forward(np.divmod), _reflected(np.divmod)
-    __pow__, __rpow__ = _power, _reflected(np.power)
-    __and__, __rand__ = _forward(np.bitwise_and), _reflected(np.bitwise_and)
-    __or__, __ror__ = _forward(np.bitwise_or), _reflected(np.bitwise_or)
-    __xor__, __rxor__ = _forward(np.bitwise_xor), _reflected(np.bitwise_xor)
-    __lshift__, __rlshift__ = _forward(np.left_shift), _reflected(np.left_shift)
-    __rshift__, __rrshift__ = _forward(np.right_shift), _reflected(np.right_shift)
-    __lt__, __gt__ = _forward(np.less), _forward(np.greater)
-    __le__, __ge__ = _forward(np.less_equal), _forward(np.greater_equal)
-    __eq__, __ne__ = _forward(np.equal), _forward(np.not_equal)
+    __add__, __radd__ = _both(np.add)
+    __sub__, __rsub__ = _both(np.subtract)
+    __mul__, __rmul__ = _both(np.multiply)
+    __matmul__, __rmatmul__ = _both(np.matmul)
+    __truediv__, __rtruediv__ = _both(np.true_divide)
+    __floordiv__, __rfloordiv__ = _both(np.floor_divide)
+    __mod__, __rmod__ = _both(np.remainder)
+    __divmod__, __rdivmod__ = _both(np.divmod)
+    __pow__, __rpow__ = _power, _binary(np.power, reflected=True)
+    __and__, __rand__ = _both(np.bitwise_and)
+    __or__, __ror__ = _both(np.bitwise_or)
+    __xor__, __rxor__ = _both(np.bitwise_xor)
+    __lshift__, __rlshift__ = _both(np.left_shift)
+    __rshift__, __rrshift__ = _both(np.right_shift)
+    __lt__, __gt__ = _binary(np.less), _binary(np.greater)
+    __le__, __ge__ = _binary(np.less_equal), _binary(np.greater_equal)
+    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
     __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
     __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
     __hash__ = object.__hash__
