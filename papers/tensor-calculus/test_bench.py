@@ -214,6 +214,19 @@ def test_workers_answer_and_a_run_is_saved_and_printed(tmp_path):
     assert any("compressed" in line for line in told)
 
 
+def test_what_is_not_compiled_is_timed_beside_what_is():
+    run, case = Run(), CASES["logistic"]
+    with Systems(("ours", "ours-uncompiled"), Limits(rounds=1, round_seconds=0.001), {}, lambda _: None) as systems:
+        for kind in ("function", "gradient"):
+            measure(systems, run, case, 10, case.job(kind))
+    record = run.find("logistic", 10, "gradient", "ours-uncompiled")
+    assert 0 < record.over < 0.01
+    assert run.find("logistic", 10, "gradient", "ours").over is None
+    assert run.find("logistic", 10, "function", "ours-uncompiled").over is None
+    (shown,) = [t for t in targets.targets(run) if t.text.startswith("without compile, gradient, logistic")]
+    assert shown.measured == pytest.approx(1e6 * record.over / 6)
+
+
 def test_a_run_from_the_command_line(tmp_path, capfd):
     path, folder = tmp_path / "run.json", tmp_path / "plots"
     arguments = ["--cases", "quadratic-64", "--systems", "ours", "hand", "--rounds", "1", "--threads", "1"]

@@ -70,8 +70,13 @@ def measure(systems: Systems, run: Run, case: Case, n: int, job: Job) -> None:
                 answer = _ask(systems.processes[name], record, "round", systems.limits.seconds, calls=count)
                 if answer is not None:
                     record.times.append(answer["seconds"])
-    for name in working:
+    for name, count in working.items():
         _finish(systems.processes[name], records[name], systems.limits)
+        if name == "ours-uncompiled" and case.headline and job.kind in ("gradient", "hessian"):
+            answer = _ask(
+                systems.processes[name], records[name], "beside", systems.limits.seconds, other="ours", calls=count
+            )
+            records[name].over = None if answer is None else answer["over"]
     if case.headline and job.kind in ("hessian", "compressed") and "ours" in working:
         several = range(systems.limits.first_calls)
         records["ours"].firsts = [seconds for _ in several for seconds in _first_call(systems, case, n, job)]

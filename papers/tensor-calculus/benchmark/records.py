@@ -18,6 +18,7 @@ class Record:
     """One job of one system at one size. Where it failed, `failed` says how, and the rest is what was known before.
 
     `first` is the time of the first call; `firsts` are what those in processes of their own took more than the second.
+    `over` is what a call takes longer than a compiled one beside it.
     """
 
     case: str
@@ -35,6 +36,7 @@ class Record:
     difference: float | None = None
     same: bool | None = None
     operations: int | None = None
+    over: float | None = None
     flops: int | None = None
     steps: int | None = None
     failed: str | None = None

@@ -126,10 +126,9 @@ def _of_tracing(run: Run) -> Iterator[Target]:
     for case, sizes in _PROBLEMS.items():
         for kind in ("gradient", "hessian"):
             record = run.find(case, sizes[0], kind, "ours-uncompiled")
-            compiled = run.seconds(case, sizes[0], kind, "ours")
             over = None
-            if record is not None and record.seconds is not None and record.operations and compiled is not None:
-                over = 1e6 * (record.seconds - compiled) / record.operations
+            if record is not None and record.over is not None and record.operations:
+                over = 1e6 * record.over / record.operations
             text = f"without compile, {KINDS[kind]}, {case}, n = {sizes[0]}: more a traced operation"
             note = f"{record.operations} operations" if record is not None and record.operations else ""
             yield Target(text, over, 10, unit=" µs", note=note)

@@ -9,6 +9,7 @@ memory                          call it for its peak of memory: "resident", "all
 check                           compare the result with the hand-written one: "difference", "same"
 count                           operations on arrays that the function makes: "operations"
 plan                            what this library plans: "flops", "steps"
+beside  {"other", "calls"}      rounds in turn with another system in this process: "over", seconds a call takes longer
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -32,6 +34,7 @@ from benchmark.systems.base import NotOfferedError, System
 from benchmark.systems.hand import by_hand, compared
 
 _TIMES = 3
+_TURNS = 9
 
 
 class Worker:
@@ -47,6 +50,7 @@ class Worker:
         gc.collect()
         self.case: Case = CASES[case]
         self.job: Job = self.case.job(kind)
+        self.n = n
         self.plain: Data = self.case.data(n)
         self.data = self.system.load(self.plain)
         start = perf_counter()
@@ -93,6 +97,16 @@ class Worker:
     def count(self) -> dict[str, Any]:
         """How many operations on arrays the function makes."""
         return {"operations": count_operations(self.case, self.plain)}
+
+    def beside(self, other: str, calls: int) -> dict[str, Any]:
+        """How much longer a call takes than one of another system, in rounds that follow each other without a pause.
+
+        A processor that was idle before is slower for a tenth of a second: too much for differences of microseconds.
+        """
+        twin = Worker(open_system(other))
+        twin.build(self.case.name, self.n, self.job.kind)
+        over = [self.round(calls)["seconds"] - twin.round(calls)["seconds"] for _ in range(_TURNS)]
+        return {"over": median(over)}
 
     def plan(self) -> dict[str, Any]:
         """The arithmetic and the steps of this library's plan."""
