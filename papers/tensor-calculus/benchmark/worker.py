@@ -19,6 +19,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -144,6 +145,8 @@ def main(name: str) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     worker = Worker(open_system(name))
     worker.build("logistic", 3, "hessian")
+    with suppress(NotOfferedError):
+        worker.build("logistic", 3, "compressed")
     greeting: dict[str, Any] = {"version": worker.system.version}
     print(json.dumps(greeting), file=answers, flush=True)
     for line in sys.stdin:
