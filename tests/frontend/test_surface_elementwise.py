@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
+import einsumad as ea
 from einsumad.errors import ShapeError, TracingError
 from einsumad.frontend.broadcasting import align, broadcast_shape, product
 from einsumad.frontend.lifting import as_node
-from einsumad.frontend.numpy_functions.elementwise import ROW_OF_ROUNDING, ROW_OF_UFUNC
+from einsumad.frontend.numpy_functions.elementwise import (
+    ROW_OF_COMPARISON,
+    ROW_OF_ROUNDING,
+    ROW_OF_UFUNC,
+)
 from einsumad.frontend.tensor import Tensor
 from einsumad.graph import Einsum, Ones
 from tests.frontend.surface import check, data, traced, value
@@ -24,7 +29,7 @@ UNARY = [
     *[np.deg2rad, np.radians, np.rad2deg, np.degrees],
 ]
 BINARY = [
-    *[u for u in ROW_OF_UFUNC if u.nin == 2],
+    *[u for u in [*ROW_OF_UFUNC, *ROW_OF_COMPARISON] if u.nin == 2],
     *[np.add, np.subtract, np.multiply, np.true_divide, np.maximum, np.minimum, np.power, np.logical_xor],
     *[np.fmax, np.fmin, np.float_power],
 ]
@@ -207,6 +212,19 @@ def test_reflected_operands_give_a_tensor_of_numpys_dtype(left: Any) -> None:
 def test_integers_that_do_not_fit_overflow_as_in_numpy() -> None:
     with pytest.raises(OverflowError):
         traced(data((3,), "i1")) + 300
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "u8"])
+@pytest.mark.parametrize("number", [-(2**70), -1, 3, 300, 2**16, 2**63, 2**64, 2**70])
+@pytest.mark.parametrize("ufunc", ROW_OF_COMPARISON, ids=lambda ufunc: ufunc.__name__)
+def test_whole_numbers_of_any_size_are_compared_as_in_numpy(ufunc: np.ufunc, number: int, dtype: str) -> None:
+    bounds = np.iinfo(dtype)
+    x = np.array([[bounds.min, 3, bounds.max]], dtype)
+    check(lambda a: ufunc(a, number), x)
+    check(lambda a: ufunc(number, a), x)
+    weights = np.array([1.5, -2.0, 4.0])
+    gradient = ea.grad(lambda w: np.sum(np.where(ufunc(traced(x), number), w**2, 0.0)))(weights)
+    np.testing.assert_array_equal(gradient, np.where(ufunc(x, number)[0], 2 * weights, 0.0))
 
 
 def test_number_of_the_graph() -> None:

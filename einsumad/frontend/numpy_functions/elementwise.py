@@ -26,7 +26,7 @@ from einsumad.frontend.registry import (
 )
 from einsumad.frontend.tensor import Tensor
 from einsumad.functions import apply
-from einsumad.graph import BOOL, Node, Params, negate, ones, scale
+from einsumad.graph import BOOL, Node, Params, negate, ones, scale, zero
 
 ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.exp: "exp",
@@ -60,18 +60,20 @@ ROW_OF_UFUNC: dict[np.ufunc, str] = {
     np.copysign: "copysign",
     np.heaviside: "heaviside",
     np.sign: "sign",
-    np.greater: "greater",
-    np.greater_equal: "greater_equal",
-    np.less: "less",
-    np.less_equal: "less_equal",
-    np.equal: "equal",
-    np.not_equal: "not_equal",
     np.logical_and: "logical_and",
     np.logical_or: "logical_or",
     np.logical_not: "logical_not",
     np.isnan: "isnan",
     np.isfinite: "isfinite",
     np.isinf: "isinf",
+}
+ROW_OF_COMPARISON: dict[np.ufunc, str] = {
+    np.greater: "greater",
+    np.greater_equal: "greater_equal",
+    np.less: "less",
+    np.less_equal: "less_equal",
+    np.equal: "equal",
+    np.not_equal: "not_equal",
 }
 ROW_OF_ROUNDING: dict[np.ufunc, str] = {
     np.floor: "floor",
@@ -125,6 +127,33 @@ def row(name: str, *operands: Node, params: Params = (), dtype: np.dtype | None 
 def _ufunc(ufunc: np.ufunc, *inputs: Any) -> Node:
     operands, dtype = ufunc_operands(ufunc, *inputs)
     return row(ROW_OF_UFUNC[ufunc], *operands, dtype=dtype)
+
+
+@implements_ufunc(*ROW_OF_COMPARISON)
+@arrays_are_nodes(*ROW_OF_COMPARISON)
+def _comparison(ufunc: np.ufunc, x: Any, y: Any) -> Node:
+    found = _far_apart(x, y)
+    left, right = (x, y) if found is None else found
+    operands, dtype = ufunc_operands(ufunc, left, right)
+    return row(ROW_OF_COMPARISON[ufunc], *operands, dtype=dtype)
+
+
+def _far_apart(x: Any, y: Any) -> tuple[Any, Any] | None:
+    """What compares like x and y where one of them is a whole number of Python outside of the other's dtype.
+
+    All entries are on one side of it then, as zeros are of 1 or -1; None where it is inside.
+    """
+    if not (is_python_number(x) or is_python_number(y)):
+        return None
+    number, other = (x, y) if is_python_number(x) else (y, x)
+    node = None if isinstance(number, bool | float) else as_node(other)
+    if node is None or node.dtype.kind not in "iu":
+        return None
+    bounds = np.iinfo(node.dtype)
+    if bounds.min <= number <= bounds.max:
+        return None
+    zeros, side = Tensor(zero(node.shape, np.int64)), 1 if number > 0 else -1
+    return (side, zeros) if number is x else (zeros, side)
 
 
 @implements_ufunc(np.logical_xor)
