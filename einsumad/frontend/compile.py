@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from einsumad.errors import TracingError
-from einsumad.execution import BlockwisePlan, CompiledPlan, check_numba, compile_planned
+from einsumad.execution import BlockwisePlan, CompiledPlan, check_numba, compile_plan, compile_planned
 from einsumad.execution.backends import ArrayPlan, common_home, home_of, library_of, ready_for, shape_and_dtype
 from einsumad.frontend.derived import noting, over_slots
 from einsumad.frontend.lifting import plain_array
@@ -35,13 +35,18 @@ from einsumad.frontend.variables import Lifetime, check_in_use, is_variable
 from einsumad.frontend.weak import WeakTensor
 from einsumad.graph import Leaf, structural_key
 from einsumad.planning import (
+    Plan,
+    SetApart,
+    SplitPlan,
     checked_limit,
     make_plan,
     options_for,
+    physical_memory,
     plan_within,
     planning_key,
     products_held,
     progress_of_jacobians,
+    set_apart,
 )
 from einsumad.records import record, replace
 from einsumad.rewriting import normalise
@@ -215,10 +220,31 @@ def trace_program(
             whole = make_plan(expressions, slots, memory_limit)
         else:
             planned = plan_within(expressions, slots, memory_limit, structured=holds_structured(output_tree))
-    with spending("compiling"):
-        plan = compile_planned(planned, loops=numba) if home is None else ready_for(whole, home)
+            apart = _apart(planned, len(inputs), memory_limit, kept)
     held = tuple(captured if home is None else map(home.held, captured))
+    plan: CompiledPlan | BlockwisePlan | ArrayPlan
+    with spending("compiling"):
+        if home is not None:
+            plan = ready_for(whole, home)
+        else:
+            plan = compile_planned(planned if apart is None else apart.plan, loops=numba)
+            held = held if apart is None else _made_once(apart, len(inputs), held)
     return Program(plan, held, output_tree, output_tree.is_leaf(), _places(kept, found[len(inputs) :]))
+
+
+def _apart(
+    plan: Plan | SplitPlan, arguments: int, memory_limit: int | None, rules: Sequence[Captured]
+) -> SetApart | None:
+    """What captured arrays decide alone; None where rules of users may capture other arrays in the next call."""
+    if rules or isinstance(plan, SplitPlan):
+        return None
+    return set_apart(plan, arguments, physical_memory() if memory_limit is None else memory_limit)
+
+
+def _made_once(apart: SetApart, arguments: int, captured: Sequence[Any]) -> tuple[Any, ...]:
+    """What the plan takes behind the arguments: captured arrays, and what these decide alone."""
+    made = compile_plan(apart.before)(*[captured[k - arguments] for k in apart.before_reads])
+    return (*[captured[k - arguments] for k in apart.reads], *map(np.ascontiguousarray, made))
 
 
 def _places(
@@ -239,9 +265,10 @@ def compile(f: Callable[..., Any], *, memory_limit: int | None = None, numba: bo
 
     `f` is any traceable function, a transform included, whose memory limit holds if none is given here. Arrays and
     floats among the arguments are inputs; ints, strings, flags and functions are part of the signature. What `f`
-    captures (arrays, numbers, attributes of objects) is read once, when it is traced: hand over what changes. Where `f`
-    captures a variable of an enclosing trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if``
-    on a traced value raises :class:`TracingError`.
+    captures (arrays, numbers, attributes of objects) is read once, when it is traced: hand over what changes. What that
+    decides alone is computed once, as far as it takes no more than 4 MB. Where `f` captures a variable of an enclosing
+    trace or a tensor that requires a gradient, it runs as it is, uncompiled. ``if`` on a traced value raises
+    :class:`TracingError`.
 
     With `numba` stretches of the plan on NumPy arrays are functions that Numba compiles, in seconds during the first
     call: small arrays gain most. Where it cannot compile one, a warning says so, and the plan runs in calls of NumPy.

@@ -3,6 +3,7 @@
 Imports graph, functions, calculus and rewriting. A plan is frozen data that can be printed.
 """
 
+from einsumad.planning.captured import SetApart, set_apart
 from einsumad.planning.contraction import binarise
 from einsumad.planning.cost import Cost, total_cost
 from einsumad.planning.derivations import REQUESTS, Derived, Request, derive
@@ -56,6 +57,7 @@ __all__ = [
     "PlannerOptions",
     "PlanningKey",
     "Request",
+    "SetApart",
     "SplitPlan",
     "Step",
     "Strategy",
@@ -92,6 +94,7 @@ __all__ = [
     "readable_seconds",
     "refusal",
     "resolve",
+    "set_apart",
     "set_machine",
     "split_plan",
     "sweeps_through",

@@ -100,21 +100,61 @@ def make_plan(roots: Sequence[Node], inputs: Sequence[Leaf], memory_limit: int |
     if found.memory.peak > _LEAST_PEAK and len(scheduled) <= _MOST_REORDERED:
         other = _laid_out(thrifty(scheduled, outputs), outputs, inputs, known)
         found = other if other.memory.peak < found.memory.peak else found
-    memory, costs = found.memory, found.costs
+    plan = _plan_of(inputs, found)
+    limit = physical_memory() if memory_limit is None else memory_limit
+    if plan.peak_bytes > limit:
+        raise refusal(plan.steps[: found.memory.peak_step + 1], plan.outputs, plan.peak_bytes, limit)
+    return plan
+
+
+def plan_of_steps(steps: Sequence[Step], inputs: Sequence[Leaf], given: Sequence[int], read: Sequence[int]) -> Plan:
+    """The plan of some steps of another one, in their order, with inputs for registers of it that are `given`.
+
+    The outputs are the registers that are `read`. Raises :class:`KeyError` where a step reads what is not there.
+    """
+    registers = {register: place for place, register in enumerate(given)}
+    shapes = [leaf.shape for leaf in inputs]
+    dtypes = [leaf.dtype for leaf in inputs]
+    drafts: list[Draft] = []
+    operands_of: list[tuple[Operand, ...]] = []
+    for step in steps:
+        operands = tuple([registers[o] if isinstance(o, int) else o for o in step.operands])
+        register = registers[step.register] = len(shapes)
+        own = [o.dtype if isinstance(o, Constant) else dtypes[o] for o in operands]
+        held = [() if isinstance(o, Constant) else shapes[o] for o in operands]
+        drafts.append(
+            Draft(
+                register,
+                step.kernel,
+                tuple([o for o in operands if isinstance(o, int)]),
+                takeable(step.kernel, operands),
+                step.shape,
+                step.stored,
+                step.dtype,
+                tuple(own),
+                _scratch(step.kernel, held, own),
+            )
+        )
+        operands_of.append(operands)
+        shapes.append(step.shape)
+        dtypes.append(step.dtype)
+    outputs = tuple([registers[register] for register in read])
+    costs = [step.cost for step in steps]
+    memory = assign_memory(inputs, drafts, outputs)
+    return _plan_of(inputs, _LaidOut(drafts, operands_of, costs, outputs, memory))
+
+
+def _plan_of(inputs: Sequence[Leaf], found: _LaidOut) -> Plan:
+    memory = found.memory
     steps = tuple(
         [
             Step(d.register, d.kernel, o, d.shape, d.stored, d.dtype, c, taken, freed)
             for d, o, c, taken, freed in zip(
-                found.drafts, found.operands, costs, memory.taken, memory.freed, strict=True
+                found.drafts, found.operands, found.costs, memory.taken, memory.freed, strict=True
             )
         ]
     )
-    total = summed(costs)
-    written = found.outputs
-    limit = physical_memory() if memory_limit is None else memory_limit
-    if memory.peak > limit:
-        raise refusal(steps[: memory.peak_step + 1], written, memory.peak, limit)
-    return Plan(tuple(inputs), steps, written, memory.copied, memory.peak, total)
+    return Plan(tuple(inputs), steps, found.outputs, memory.copied, memory.peak, summed(found.costs))
 
 
 def _in_steps(roots: Sequence[Node]) -> tuple[Node, ...]:
@@ -171,7 +211,7 @@ def _laid_out(
                 stored[node],
                 node.dtype,
                 dtypes,
-                _scratch(kernel, operands),
+                _scratch(kernel, [o.shape for o in operands], dtypes),
             )
         )
         operands_of.append(found)
@@ -230,9 +270,8 @@ def _cost(kernel: Kernel, operands: Sequence[Node], stored: Sequence[Shape], res
     return kernel_cost(kernel, tuple(shapes), read, result, node.dtype)
 
 
-def _scratch(kernel: Kernel, operands: Sequence[Node]) -> int:
+def _scratch(kernel: Kernel, shapes: Sequence[Shape], dtypes: Sequence[np.dtype]) -> int:
     """The bytes of one slice of the product where a contraction goes by slices."""
     if not isinstance(kernel, Sliced):
         return 0
-    shapes = [o.shape for o in operands]
-    return prod(product_shape(kernel, shapes)) // slice_count(kernel, shapes) * operands[-1].dtype.itemsize
+    return prod(product_shape(kernel, shapes)) // slice_count(kernel, shapes) * dtypes[-1].itemsize
