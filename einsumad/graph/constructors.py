@@ -125,6 +125,7 @@ def einsum(
     number = coefficient if type(coefficient) is int else canonical_number(coefficient)
     if result.kind != "f":
         _check_exact(result, operands, number, adds_terms(operands, inputs, output))
+        number = _modulo(number, result)
     return intern_node(Einsum, tuple([sizes[label] for label in places]), result, ordered, number, relabelled)
 
 
@@ -200,6 +201,15 @@ def _check_exact(dtype: np.dtype, operands: Sequence[Node], coefficient: Number,
         raise ShapeError("a boolean product can only select, transpose, broadcast, take diagonals: cast to int64 first")
     if "f" in kinds or not isinstance(coefficient, int):
         raise ShapeError(f"a product of floats cannot have dtype {dtype}: cast the result outside the graph")
+
+
+def _modulo(coefficient: Number, dtype: np.dtype) -> Number:
+    """The coefficient that gives the same whole numbers of the dtype, which are counted modulo a power of two."""
+    count = 1 << 8 * dtype.itemsize
+    if dtype.kind not in "iu" or 2 * abs(coefficient) < count:
+        return coefficient
+    rest = int(coefficient) % count
+    return rest - count if dtype.kind == "i" and 2 * rest >= count else rest
 
 
 def product_dtype(operands: Sequence[Node]) -> np.dtype:

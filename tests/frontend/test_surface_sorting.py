@@ -171,3 +171,10 @@ def test_the_ends_of_integers_are_integers() -> None:
     x = np.array([3, 1, 2], np.int8)
     assert np.quantile(traced(x), 1).dtype == np.quantile(x, 1).dtype
     assert np.isnan(np.median(traced(np.zeros((0, 2))), axis=0).numpy()).all()
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((0,), -1), ((2, 0), 1), ((0, 3), 1), ((0, 3), 0), ((3, 0), None)])
+@pytest.mark.parametrize("function", [np.partition, np.argpartition])
+def test_nothing_is_partitioned_at_any_place(function: Any, shape: tuple[int, ...], axis: int | None) -> None:
+    check(lambda a: function(a, 1, axis=axis), np.zeros(shape))
+    check(lambda a: function(a, [0, 7], axis=axis), np.zeros(shape))

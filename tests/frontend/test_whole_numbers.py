@@ -220,3 +220,26 @@ def test_numbers_of_classes_of_their_own() -> None:
         for _ in range(3):
             found = ea.grad(lambda x, n=number: np.sum(n * x**n + np.maximum(x, n) - n))(X)
             np.testing.assert_array_equal(found, ea.grad(lambda x, n=same: np.sum(n * x**n + np.maximum(x, n) - n))(X))
+
+
+SMALL = {
+    "powers of two": lambda a: a * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 + a,
+    "as many ones": lambda a: np.dot(np.ones_like(a), np.ones_like(a)) + a[0],
+    "of a pair": lambda a: np.einsum("i,j->i", a, np.ones_like(a)),
+    "summed": lambda a: np.sum(np.ones_like(a) * a[0], dtype=a.dtype),
+    "a constant": lambda a: np.dot(np.ones_like(a), np.ones_like(a)),
+    "weighted": lambda a: np.dot(np.minimum(a, 3), 100 * np.ones_like(a)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "i8"])
+@pytest.mark.parametrize("f", SMALL.values(), ids=SMALL)
+def test_numbers_that_do_not_fit_are_counted_on_from_the_lowest(f, dtype):
+    a = (np.arange(70_000) % 5 + 1).astype(dtype)
+    expected = f(a)
+    for found in (ea.compile(f)(a), f(ea.tensor(a)).numpy()):
+        assert np.asarray(found).dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    w = np.ones(3)
+    gradient = lambda w, a: ea.grad(lambda w: np.sum(w) * np.sum(f(a)[..., None].astype(float)))(w)  # noqa: E731
+    np.testing.assert_array_equal(ea.compile(gradient)(w, a), gradient(w, a))

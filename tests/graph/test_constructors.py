@@ -110,6 +110,29 @@ def test_whole_coefficients_are_ints(value, number):
 
 
 @pytest.mark.parametrize(
+    ("coefficient", "dtype", "kept"),
+    [
+        (127, "i1", 127),
+        (128, "i1", -128),
+        (-128, "i1", -128),
+        (-129, "i1", 127),
+        (256, "i1", 0),
+        (300, "i1", 44),
+        (255, "u1", 255),
+        (256, "u1", 0),
+        (-200, "u1", 56),
+        (2**40 + 3, "i4", 3),
+        (2**63, "i8", -(2**63)),
+        (2**63, "u8", 2**63),
+        (2**64 + 1, "u8", 1),
+        (2**70, "f8", 2**70),
+    ],
+)
+def test_coefficients_of_whole_numbers_are_counted_modulo_a_power_of_two(coefficient, dtype, kept):
+    assert multiply(leaf((3,), dtype, ("variable", "n")), coefficient=coefficient).coefficient == kept
+
+
+@pytest.mark.parametrize(
     ("made", "kind"),
     [
         (affine(4, [4], [1], 0, float), Unit),

@@ -55,7 +55,7 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 @at_known("partition", "kth")
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.partition", order=order)
-    return _along("partition", a, axis, _places(a, kth, axis))
+    return _along("partition", a, axis, _places(a, kth, axis)) if np.size(a) else _sort(a, axis)
 
 
 def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ def _places(a: Any, kth: Any, axis: Any) -> tuple[int, ...]:
 @at_known("argpartition", "kth")
 def _argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Node:
     refuse_options("numpy.argpartition", order=order)
-    return _along("argpartition", a, axis, _places(a, kth, axis))
+    return _along("argpartition", a, axis, _places(a, kth, axis)) if np.size(a) else _argsort(a, axis)
 
 
 @implements(np.searchsorted)
